@@ -17,7 +17,7 @@ threaded_tests = $(shell cd tests && ls test_*.c | sed 's/\.c$$//' | grep -E '$(
 # Some kernels place memory where the sanitizers of older compilers cannot follow.
 sanitized = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-.PHONY: help demo pictures test web web-test bench cuda sweep contact-judge wheel install format format-check lint clang plain asan tsan fuzz clean
+.PHONY: help demo pictures test web web-test bench cuda petsc petsc-test sweep contact-judge wheel install format format-check lint clang plain asan tsan fuzz clean
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -71,6 +71,17 @@ cuda: ## Build Hooke with the plug-in for NVIDIA GPUs in build/cuda; requires nv
 	$(build) cuda --target hooke_product hooke_cuda hooke_bench_gpu hooke_bench_steps hooke_bench_worlds \
 		hooke_bench_layout hooke_bench_sheet test_device test_device_batch test_device_implicit \
 		test_device_integrators test_device_multigrid test_device_worlds test_sheet
+
+petsc: ## Build Hooke with the plug-in for MPI and PETSc in build/release. See docs/cluster.md.
+	@$(packages) petsc
+	$(configure) petsc
+	$(build) petsc --target hooke_product hooke_petsc
+
+petsc-test: ## Build that, and run its tests on several ranks.
+	@$(packages) petsc-test
+	$(configure) petsc
+	$(build) petsc
+	ctest --preset petsc
 
 sweep: ## Run the robustness sweep and write docs/robustness.csv, its picture and the tables of docs/robustness.md.
 	@$(packages) test

@@ -64,11 +64,12 @@ static void append_linear(Candidates *all, const HkSchema *minimizer, const HkSc
 static void append_solvers(Candidates *all, const HkSchema *minimizer) {
   const HkSchema *linear, *preconditioner;
   for (int q = 0; (linear = hk_schema_at(HK_LINEAR, q)); q++) {
+    if (linear->needs_ranks) continue;
     if (!find_nested(linear, HK_PRECONDITION)) append_linear(all, minimizer, linear, NULL);
     for (int p = 0; find_nested(linear, HK_PRECONDITION) &&
                     (preconditioner = hk_schema_at(HK_PRECONDITION, p));
          p++)
-      append_linear(all, minimizer, linear, preconditioner);
+      if (!preconditioner->needs_ranks) append_linear(all, minimizer, linear, preconditioner);
   }
 }
 

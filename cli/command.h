@@ -37,6 +37,7 @@ typedef struct Command {
   int option_count;
   size_t size;     /* bytes of the struct of option values */
   int least, most; /* number of arguments that are not options */
+  bool takes_rest; /* words behind "--" beyond `most` are passed to run, too */
   WordKind words;
   int (*run)(const void *options, char **words, int word_count);
 } Command;

@@ -133,7 +133,8 @@ static int check_words(const Command *command, const Parsed *parsed) {
   if (parsed->word_count < command->least)
     return complain(EXIT_USAGE, "something is missing: hooke %s %s", command->name,
                     command->arguments);
-  if (parsed->word_count > command->most)
+  int counted = command->takes_rest ? parsed->rest : parsed->word_count;
+  if (counted > command->most)
     return complain(EXIT_USAGE, "'%s' is one word too many: hooke %s %s",
                     parsed->words[command->most], command->name, command->arguments);
   return 0;
@@ -149,15 +150,18 @@ int options_parse(const Command *command, int argc, char **argv, Parsed *parsed)
   set_defaults(command, parsed->values);
   for (; walk.at < argc && code == 0; walk.at++) {
     char *given = argv[walk.at];
-    if (ended || given[0] != '-' || given[1] == 0)
+    if (ended || given[0] != '-' || given[1] == 0) {
       parsed->words[parsed->word_count++] = given;
-    else if (strcmp(given, "--") == 0)
+    } else if (strcmp(given, "--") == 0) {
       ended = true;
-    else if (strcmp(given, "--help") == 0 || strcmp(given, "-h") == 0)
+      parsed->rest = parsed->word_count;
+    } else if (strcmp(given, "--help") == 0 || strcmp(given, "-h") == 0) {
       parsed->help = true;
-    else
+    } else {
       code = read_option(&walk, parsed->values);
+    }
   }
+  if (!ended) parsed->rest = parsed->word_count;
   return code ? code : check_words(command, parsed);
 }
 

@@ -57,6 +57,7 @@ typedef struct Parsed {
   void *values; /* the struct of the options */
   char **words; /* arguments that are not options */
   int word_count;
+  int rest;  /* index of the first word behind "--"; word_count if there is none */
   bool help; /* --help was there */
 } Parsed;
 

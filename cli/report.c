@@ -28,6 +28,7 @@ void report_head(const RunReport *r) {
   text_row(stdout, "frames", "%s, %g s at %g a second", text_count(p->frames).c, p->duration,
            scene->time.frames_per_second);
   if (p->frame > 0) text_row(stdout, "goes on at", "frame %s", text_count(p->frame).c);
+  if (r->ranks) text_row(stdout, "ranks", "%d", r->ranks);
   text_row(stdout, "machine", "%d thread%s, %s", r->model.threads, r->model.threads > 1 ? "s" : "",
            r->model.vectors);
   text_row(stdout, "folder", "%s", r->folder);
@@ -181,6 +182,7 @@ static void json_run(Json *json, const RunReport *r) {
   double seconds = r->seconds > 0 ? r->seconds : NAN, steps = (double)r->end.steps;
   put_text(json, "title", r->scene->title);
   describe_json(json, &r->method);
+  if (r->ranks) put_integer(json, "ranks", r->ranks);
   put_integer(json, "threads", r->model.threads);
   put_text(json, "vectors", r->model.vectors);
   put_integer(json, "bodies", r->model.bodies);

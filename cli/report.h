@@ -16,8 +16,9 @@ typedef struct RunReport {
   bool whole;           /* last is of a valid state */
   bool page;            /* report.html is written */
   bool page_failed;     /* only report.html could not be written */
-  HkModelInfo model;
-  HkMethod method; /* the integrator with all that was picked */
+  HkModelInfo model;    /* on ranks: with the counts of the whole model */
+  int ranks;            /* 0: there are none */
+  HkMethod method;      /* the integrator with all that was picked */
   HkProgress start, end;
   HkStateInfo first, last; /* energies at start and end */
   bool contact;            /* the scene has contact; the next three are of the end */

@@ -7,6 +7,8 @@
 #   demo    build, and what draws without a graphics card
 #   test    build, and what the tests use
 #   bench   build, and what the benchmark's peers use
+#   petsc   build, and MPI with PETSc for the plug-in libhooke_petsc
+#   petsc-test  petsc and test, and what the tests of the plug-in use
 #   wheel   build, and what the wheel of the Python package is built and tried with
 #   web     what the page is made of: WebAssembly, Node.js, and a browser for its tests
 #   all     test, and what the checks use: sanitizers, fuzzing, formatting, linting (the default)
@@ -25,6 +27,8 @@ test_packages=(g++ python3 python3-dev python3-venv python3-pytest python3-matpl
 check_packages=(clang llvm "clang-format-14|clang-format" clang-tidy cppcheck "mypy|python3-mypy")
 web_packages=(clang llvm lld wasi-libc chromium)
 wheel_packages=(python3 python3-dev python3-venv mmdebstrap)
+petsc_packages=(libpetsc-real-dev libopenmpi-dev openmpi-bin)
+petsc_test_packages=(python3-mpi4py iproute2)
 bench_packages=(g++ libeigen3-dev libopenblas-dev)
 build_commands=(cc cmake ninja)
 test_commands=(c++ pkg-config python3)
@@ -36,6 +40,12 @@ case $group in
   demo) packages=("${build_packages[@]}" "${drawing_packages[@]}") commands=() ;;
   test) packages=("${build_packages[@]}" "${test_packages[@]}") commands=("${test_commands[@]}") ;;
   wheel) packages=("${build_packages[@]}" "${wheel_packages[@]}") commands=(python3) ;;
+  petsc) packages=("${build_packages[@]}" "${petsc_packages[@]}") commands=(mpicc mpirun) ;;
+  petsc-test)
+    packages=("${build_packages[@]}" "${test_packages[@]}" "${petsc_packages[@]}"
+      "${petsc_test_packages[@]}")
+    commands=("${test_commands[@]}" mpicc mpirun)
+    ;;
   bench) packages=("${build_packages[@]}" "${bench_packages[@]}") commands=(c++) ;;
   web)
     packages=("${web_packages[@]}")
@@ -50,7 +60,7 @@ case $group in
     commands=("${test_commands[@]}" "${check_commands[@]}")
     ;;
   *)
-    echo "install_packages.sh: '$group' is no group; give build, demo, test, bench, wheel, web or all" >&2
+    echo "install_packages.sh: '$group' is no group; give build, demo, test, petsc, petsc-test, bench, wheel, web or all" >&2
     exit 1
     ;;
 esac

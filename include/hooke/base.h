@@ -71,9 +71,14 @@ typedef enum HkDeviceKind {
             * are then made while the caller goes on, and a blow-up is returned by the first call
             * after the state was read */
   HK_CUDA_DOUBLE, /* the same in double precision, slowly: to check with */
-  HK_AUTO /* HK_CUDA where it is there, supports the model and pays by its size, else HK_CPU;
-           * hk_sim_device returns which, and the log says why */
+  HK_AUTO, /* HK_CUDA where it is there, supports the model and pays by its size, else HK_CPU;
+            * hk_sim_device returns which, and the log says why */
+  HK_PETSC /* all processes of HkContext.ranks together, by the plug-in libhooke_petsc
+            * (docs/cluster.md) */
 } HkDeviceKind;
+
+/* Processes that simulate one model together: hooke/ranks.h; opaque. */
+typedef struct HkRanks HkRanks;
 
 /* Where an object takes memory from, where it logs, how many threads it uses. Every create copies
  * it, so it may be a temporary; NULL stands for hk_context_default(). */
@@ -87,6 +92,7 @@ typedef struct HkContext {
   void *log_user;
   int threads; /* 0: as many as the machine offers; results do not depend on it */
   HkDeviceKind device;
+  HkRanks *ranks; /* of HK_PETSC, else NULL; outlives all objects of the context */
   /* Whether scenes may load forces from shared libraries (hooke/extend.h), whose code runs with all
    * rights of the process. False by default: a scene file alone never loads machine code. */
   bool libraries;

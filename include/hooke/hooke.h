@@ -87,7 +87,8 @@ typedef struct HkContactInfo {
 
 /* Compiles a scene: meshes are read, springs and masses made, everything checked. */
 HK_API HkStatus hk_model_compile(const HkScene *scene, HkModel **model, HkError *error);
-/* Counts, sizes and ranges; walks over the whole model. */
+/* Counts, sizes and ranges; walks over the whole model. Collective on ranks, where counts and
+ * ranges are those of the whole model, bytes those of the caller's part. */
 HK_API HkModelInfo hk_model_info(const HkModel *model);
 /* The springs, one for two vertices, sorted by i and then j; the arrays are owned by the model. */
 HK_API HkSpringView hk_model_springs(const HkModel *model);

@@ -11,7 +11,9 @@ extern "C" {
 
 /* ---- Run: frames into files, with checkpoints ------------------------------------------------ */
 
-/* A scene on its way into files; opaque. */
+/* A scene on its way into files; opaque. On ranks (hooke/ranks.h) all of them make the run
+ * together: rank 0 has the folder, its options hold for all, and a cancellation by any rank ends
+ * all at the same step. Errors are those of all ranks. */
 typedef struct HkRun HkRun;
 
 /* What a run does that blows up: it stops, or starts over with half the step or less. */

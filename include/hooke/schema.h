@@ -59,7 +59,8 @@ typedef struct HkSchema {
   const char *formula; /* the equation in one line, or NULL */
   const HkParam *params;
   int param_count;
-  size_t size; /* bytes of the parameter struct */
+  size_t size;      /* bytes of the parameter struct */
+  bool needs_ranks; /* works on the device petsc alone (hooke/ranks.h) */
 } HkSchema;
 
 /* Rows of numbers, such as keyframes; owned by the struct that holds it. */

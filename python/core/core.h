@@ -14,6 +14,7 @@
 #include <hooke/batch.h>
 #include <hooke/device.h>
 #include <hooke/extend.h>
+#include <hooke/ranks.h>
 #include <hooke/run.h>
 #include <stddef.h>
 
@@ -29,6 +30,7 @@ typedef enum Kind {
   KIND_VIEWER,
   KIND_ARRAY,
   KIND_BATCH,
+  KIND_RANKS,
   KIND_COUNT
 } Kind;
 
@@ -61,12 +63,17 @@ typedef struct Handle {
   PyObject *trace;      /* of a simulation: called after each iteration; NULL: none */
   PythonForce *forces;  /* of a model: those of Python; NULL: none. The library owns them */
   PythonSolver *solver; /* of a simulation: its linear solver in Python, owned; NULL: none */
+  struct Handle *ranks; /* with which the object was made, which they outlive; NULL: none */
+  struct Handle *next;  /* of ranks: others that are open */
 } Handle;
 
 _Static_assert(offsetof(Handle, ob_base) == 0, "a Handle is a PyObject");
 
-/* Takes the object over, unless borrowed, also when it fails; keeps a reference to owner. */
+/* Takes the object over, unless borrowed, also when it fails; keeps a reference to owner, and to
+ * the ranks of an owner that is a handle. */
 PyObject *handle_new(Kind kind, void *object, PyObject *owner, bool borrowed);
+/* Keeps a reference to ranks, too, and returns the handle; NULL is allowed for both. */
+PyObject *handle_with_ranks(PyObject *handle, Handle *ranks);
 /* The handle of that kind, or NULL and a TypeError. */
 Handle *handle_of(PyObject *value, Kind kind);
 /* Sets up the type. */
@@ -82,6 +89,8 @@ int to_run(PyObject *value, void *handle);
 int to_viewer(PyObject *value, void *handle);
 int to_array(PyObject *value, void *handle);
 int to_batch(PyObject *value, void *handle);
+/* None: NULL. */
+int to_ranks(PyObject *value, void *handle);
 
 /* Claims a handle for a call that leaves the lock: false, with a RuntimeError, where another thread
  * has it, or the batch that it belongs to. A model may have many who read it (handle_share), while
@@ -106,6 +115,11 @@ bool forces_call_python(const Handle *model);
 PythonSolver *solver_create(PyObject *parts);
 /* Releases the solver; NULL is allowed. No simulation may use it any more. */
 void solver_destroy(PythonSolver *solver);
+
+/* ---- Ranks: ranks.c ---- */
+
+/* Takes a handle that is about to be closed out of the list of those that are open. */
+void ranks_forget(Handle *ranks);
 
 /* ---- Errors, log, paths: support.c ---- */
 
@@ -139,6 +153,9 @@ int to_path(PyObject *value, void *bytes);
 const char *path_text(PyObject *bytes);
 /* For PyArg_ParseTuple's "O&": an address as an int, into a pointer to anything. */
 int to_address(PyObject *value, void *pointer);
+/* The texts of a tuple of str, which live as long as *kept, a new reference; free the array. NULL
+ * after an exception. */
+const char **texts_of(PyObject *tuple, PyObject **kept);
 /* (address, count) of an array; (0, 0) where there is none. */
 PyObject *array_pair(const void *array, int64_t count);
 /* A text of the library as str; the text is released. */
@@ -150,6 +167,6 @@ PyObject *core_configure(PyObject *module, PyObject *arguments);
 
 extern PyMethodDef registry_methods[], mesh_methods[], scene_methods[], model_methods[],
     force_methods[], linear_methods[], state_methods[], sim_methods[], device_methods[],
-    run_methods[], batch_methods[];
+    run_methods[], batch_methods[], ranks_methods[];
 
 #endif

@@ -10,7 +10,8 @@
 static PyTypeObject *handle_type;
 
 static const char *const kind_names[KIND_COUNT] = {
-    "mesh", "scene", "model", "state", "simulation", "run", "viewer", "array on a device", "batch"};
+    "mesh",  "scene",         "model", "state", "simulation", "run", "viewer", "array on a device",
+    "batch", "group of ranks"};
 
 /* ---- Lifetime ---- */
 
@@ -18,6 +19,7 @@ static void destroy_object(Handle *h) {
   void *object = h->object;
   h->object = NULL;
   if (!object || h->borrowed) return;
+  if (h->ranks && !h->ranks->object) return; /* closed at the end of the interpreter */
   switch (h->kind) {
   case KIND_MESH: hk_mesh_destroy(&(HkMesh *){object}); break;
   case KIND_SCENE: hk_scene_destroy(&(HkScene *){object}); break;
@@ -28,6 +30,10 @@ static void destroy_object(Handle *h) {
   case KIND_VIEWER: hk_viewer_destroy(&(HkViewer *){object}); break;
   case KIND_ARRAY: hk_device_array_destroy(&(HkDeviceArray *){object}); break;
   case KIND_BATCH: hk_batch_destroy(&(HkBatch *){object}); break;
+  case KIND_RANKS:
+    ranks_forget(h);
+    hk_ranks_close(&(HkRanks *){object});
+    break;
   case KIND_COUNT: break;
   }
 }
@@ -36,6 +42,7 @@ static int handle_traverse(PyObject *self, visitproc visit, void *arg) {
   Handle *h = (Handle *)self;
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(h->owner);
+  Py_VISIT((PyObject *)h->ranks);
   Py_VISIT(h->state);
   Py_VISIT(h->trace);
   for (const PythonForce *f = h->forces; f; f = f->next) Py_VISIT(f->target);
@@ -73,6 +80,7 @@ static void handle_dealloc(PyObject *self) {
   Py_CLEAR(h->trace);
   Py_CLEAR(h->state);
   Py_CLEAR(h->owner);
+  Py_XDECREF((PyObject *)h->ranks);
   freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
   release(self);
   Py_DECREF(type);
@@ -90,7 +98,16 @@ PyObject *handle_new(Kind kind, void *object, PyObject *owner, bool borrowed) {
   h->borrowed = borrowed;
   Py_XINCREF(owner);
   h->owner = owner;
-  return (PyObject *)h;
+  const Handle *from = owner && Py_TYPE(owner) == handle_type ? (const Handle *)owner : NULL;
+  return handle_with_ranks((PyObject *)h, from ? from->ranks : NULL);
+}
+
+PyObject *handle_with_ranks(PyObject *handle, Handle *ranks) {
+  Handle *h = (Handle *)handle;
+  if (!h || !ranks) return handle;
+  Py_INCREF((PyObject *)ranks);
+  h->ranks = ranks;
+  return handle;
 }
 
 Handle *handle_of(PyObject *value, Kind kind) {
@@ -139,6 +156,12 @@ int to_array(PyObject *value, void *handle) {
 
 int to_batch(PyObject *value, void *handle) {
   return convert(value, handle, KIND_BATCH);
+}
+
+int to_ranks(PyObject *value, void *handle) {
+  if (value != Py_None) return convert(value, handle, KIND_RANKS);
+  *(Handle **)handle = NULL;
+  return 1;
 }
 
 /* ---- One at a time ---- */
@@ -209,10 +232,11 @@ static HkStatus step_unlocked(Handle *sim, int64_t count, HkError *error) {
 }
 
 /* Many steps in pieces of some hundredths of a second, so that Ctrl-C is noticed between them: the
- * bits do not depend on the pieces. False after an exception. */
+ * bits do not depend on the pieces. On ranks in one piece, since their clocks differ. False after
+ * an exception. */
 static bool make_steps(Handle *sim, int64_t count, HkStatus *worst) {
   HkError error;
-  int64_t piece = 1;
+  int64_t piece = sim->ranks && count > 0 ? count : 1;
   while (count > 0) {
     int64_t size = piece < count ? piece : count;
     double before = count > 1 ? wall_time() : 0;

@@ -13,7 +13,8 @@ static PyObject *model_compile(PyObject *module, PyObject *value) {
   status = hk_model_compile(scene->object, &model, &error);
   Py_END_ALLOW_THREADS;
   handle_release(scene);
-  return status < 0 ? raise_error(&error) : handle_new(KIND_MODEL, model, NULL, false);
+  if (status < 0) return raise_error(&error);
+  return handle_with_ranks(handle_new(KIND_MODEL, model, NULL, false), scene->ranks);
 }
 
 /* model_info(model) -> dict */
@@ -32,6 +33,13 @@ static PyObject *model_info(PyObject *module, PyObject *value) {
                        (Py_ssize_t)i.bytes, "threads", i.threads, "vectors", i.vectors);
 }
 
+/* Vertices whose arrays a model has: of a part its own, since hk_model_info counts the whole model.
+ */
+static int64_t count_vertices(const HkModel *model) {
+  HkPartView part;
+  return hk_model_part(model, &part) ? part.count : hk_model_info(model).vertices;
+}
+
 /* model_arrays(model) -> {name: (address, count)}; count 0 where there is none */
 static PyObject *model_arrays(PyObject *module, PyObject *value) {
   Handle *model = handle_of(value, KIND_MODEL);
@@ -41,7 +49,7 @@ static PyObject *model_arrays(PyObject *module, PyObject *value) {
   const HkModel *m = model->object;
   HkSpringView s = hk_model_springs(m);
   const int32_t *pin = hk_model_pins(m, &pins), *face = hk_model_faces(m, &faces);
-  int64_t n = hk_model_info(m).vertices;
+  int64_t n = count_vertices(m);
   return Py_BuildValue("{sN sN sN sN sN sN sN sN sN sN}", "i", array_pair(s.i, s.count), "j",
                        array_pair(s.j, s.count), "k", array_pair(s.k, s.count), "l0",
                        array_pair(s.l0, s.count), "damping", array_pair(s.damping, s.count), "kind",

@@ -19,7 +19,7 @@ static PyObject *run_create(PyObject *module, PyObject *arguments) {
   options.force = force;
   options.on_blowup = halve ? HK_BLOWUP_HALVE : HK_BLOWUP_STOP;
   options.report = report && folder;
-  options.cancel = cancel_on_signal;
+  if (!scene->ranks) options.cancel = cancel_on_signal;
   bool mine = handle_claim(scene);
   if (mine) {
     Py_BEGIN_ALLOW_THREADS;
@@ -29,7 +29,8 @@ static PyObject *run_create(PyObject *module, PyObject *arguments) {
   }
   Py_XDECREF(folder);
   if (!mine) return NULL;
-  return status < 0 ? raise_error(&error) : handle_new(KIND_RUN, run, NULL, false);
+  if (status < 0) return raise_error(&error);
+  return handle_with_ranks(handle_new(KIND_RUN, run, NULL, false), scene->ranks);
 }
 
 /* run_frame(run) -> whether there was a frame left */
@@ -101,7 +102,8 @@ static PyObject *run_state(PyObject *module, PyObject *value) {
   if (status >= 0) status = hk_state_copy(hk_run_state(run->object), state, &error);
   if (status < 0) hk_state_destroy(&state);
   handle_release(run);
-  return status < 0 ? raise_error(&error) : handle_new(KIND_STATE, state, NULL, false);
+  if (status < 0) return raise_error(&error);
+  return handle_with_ranks(handle_new(KIND_STATE, state, NULL, false), run->ranks);
 }
 
 /* viewer_create(scene, model, frames, bytes) */

@@ -42,38 +42,24 @@ static int put_arrays(HkScene *scene, PyObject *entry) {
   return put_table(scene, &b->mass.added, masses, mass_rows, 2);
 }
 
-/* The texts of a tuple of str, which it keeps alive as bytes in *kept. */
-static const char **texts_of(PyObject *tuple, PyObject **kept) {
-  Py_ssize_t count = PyTuple_Size(tuple);
-  const char **texts = count < 0 ? NULL : calloc((size_t)count + 1, sizeof *texts);
-  *kept = texts ? PyTuple_New(count) : NULL;
-  for (Py_ssize_t q = 0; *kept && q < count; q++) {
-    PyObject *bytes = PyUnicode_AsUTF8String(PyTuple_GetItem(tuple, q));
-    if (bytes) texts[q] = PyBytes_AsString(bytes);
-    if (!bytes || PyTuple_SetItem(*kept, q, bytes) < 0) Py_CLEAR(*kept);
-  }
-  if (*kept) return texts;
-  free(texts);
-  if (!PyErr_Occurred()) PyErr_NoMemory();
-  return NULL;
-}
-
 /* scene_create(text, name or None, folder or None, sets: tuple of str, threads, device: number,
- * libraries: bool, arrays: tuple of entries) */
+ * libraries: bool, arrays: tuple of entries, ranks or None) */
 static PyObject *scene_create(PyObject *module, PyObject *arguments) {
   const char *text, *name;
   Py_ssize_t size;
   PyObject *folder, *sets, *arrays, *kept = NULL;
   int threads, device, libraries;
+  Handle *ranks;
   HkScene *scene = NULL;
   HkError error;
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "s#zO&O!iipO!", &text, &size, &name, to_path, &folder,
-                        &PyTuple_Type, &sets, &threads, &device, &libraries, &PyTuple_Type,
-                        &arrays))
+  if (!PyArg_ParseTuple(arguments, "s#zO&O!iipO!O&", &text, &size, &name, to_path, &folder,
+                        &PyTuple_Type, &sets, &threads, &device, &libraries, &PyTuple_Type, &arrays,
+                        to_ranks, &ranks))
     return NULL;
   HkContext context = python_context(threads, (HkDeviceKind)device);
   context.libraries = libraries;
+  context.ranks = ranks ? ranks->object : NULL;
   const char **texts = texts_of(sets, &kept);
   HkStatus status = HK_ERROR_MEMORY;
   if (texts)
@@ -84,7 +70,7 @@ static PyObject *scene_create(PyObject *module, PyObject *arguments) {
   Py_XDECREF(kept);
   Py_XDECREF(folder);
   if (status < 0) return NULL;
-  PyObject *handle = handle_new(KIND_SCENE, scene, NULL, false);
+  PyObject *handle = handle_with_ranks(handle_new(KIND_SCENE, scene, NULL, false), ranks);
   Py_ssize_t count = PyTuple_Size(arrays), done = 0;
   while (handle && done < count && put_arrays(scene, PyTuple_GetItem(arrays, done)) == 0) done++;
   if (!handle) return NULL;

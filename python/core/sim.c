@@ -33,7 +33,8 @@ static PyObject *sim_create(PyObject *module, PyObject *arguments) {
   Py_END_ALLOW_THREADS;
   handle_release(model);
   hk_method_clear(&step);
-  if (status >= 0) hk_sim_set_cancel(sim, cancel_on_signal, NULL);
+  /* Ranks make the same steps: a signal of one of them must not end its own alone. */
+  if (status >= 0 && !model->ranks) hk_sim_set_cancel(sim, cancel_on_signal, NULL);
   if (has_raised()) hk_sim_destroy(&sim);
   PyObject *result =
       sim ? handle_new(KIND_SIM, sim, (PyObject *)model, false) : raise_error(&error);

@@ -13,7 +13,8 @@ static PyObject *state_create(PyObject *module, PyObject *value) {
   (void)module;
   if (!model) return NULL;
   HkStatus status = hk_state_create(model->object, &state, &error);
-  return state_or_raise(status, state, &error);
+  PyObject *handle = state_or_raise(status, state, &error);
+  return handle_with_ranks(handle, model->ranks);
 }
 
 /* state_arrays(state) -> (address of x, address of v, count) */

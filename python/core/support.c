@@ -2,6 +2,7 @@
 #include "core.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -143,6 +144,21 @@ int to_address(PyObject *value, void *pointer) {
   void *address = PyLong_AsVoidPtr(value);
   memcpy(pointer, &address, sizeof address);
   return !PyErr_Occurred();
+}
+
+const char **texts_of(PyObject *tuple, PyObject **kept) {
+  Py_ssize_t count = PyTuple_Size(tuple);
+  const char **texts = count < 0 ? NULL : calloc((size_t)count + 1, sizeof *texts);
+  *kept = texts ? PyTuple_New(count) : NULL;
+  for (Py_ssize_t q = 0; *kept && q < count; q++) {
+    PyObject *bytes = PyUnicode_AsUTF8String(PyTuple_GetItem(tuple, q));
+    if (bytes) texts[q] = PyBytes_AsString(bytes);
+    if (!bytes || PyTuple_SetItem(*kept, q, bytes) < 0) Py_CLEAR(*kept);
+  }
+  if (*kept) return texts;
+  free(texts);
+  if (!PyErr_Occurred()) PyErr_NoMemory();
+  return NULL;
 }
 
 PyObject *array_pair(const void *array, int64_t count) {

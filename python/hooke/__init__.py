@@ -46,6 +46,7 @@ from .linear import LinearSolver, SystemMatrix  # noqa: E402
 from .mesh import Mesh  # noqa: E402
 from .methods import Method, Namespace as _Namespace  # noqa: E402
 from .model import Body, Forces, Model, Springs  # noqa: E402
+from .ranks import Part, Ranks  # noqa: E402
 from .run import Result, Run, RunProgress, run  # noqa: E402
 from .scene import Scene, scenes  # noqa: E402
 from .sim import Grip, Motion, Sim, StepInfo, Trace  # noqa: E402
@@ -106,6 +107,8 @@ __all__ = [
     "Motion",
     "OutOfMemoryError",
     "Page",
+    "Part",
+    "Ranks",
     "Result",
     "Run",
     "RunProgress",

@@ -21,6 +21,7 @@ from .custom import (
 )
 from .errors import InvalidError
 from .methods import MaskSelection, Method, as_method, check_masks, method_text, selection
+from .ranks import Part, Ranks, device_of
 from .scene import Scene, as_scene
 
 __all__ = ["Body", "Forces", "Model", "Springs"]
@@ -123,19 +124,27 @@ class Model:
     scene: a Scene, the name of a built-in one, or the path of a scene file.
     threads: that work on it; 0 takes all cores. The result does not depend on it, bit for bit.
     device: where its simulations make their steps, "cpu", or "cuda" with the plug-in of docs/gpu.md.
+    ranks: processes that hold a part of the model each (hooke.Ranks); the device is then "petsc". The
+    arrays are those of the part.
     """
 
     def __init__(
-        self, scene: Scene | str | os.PathLike[str], *, threads: int = 0, device: str = "cpu"
+        self, scene: Scene | str | os.PathLike[str], *, threads: int = 0, device: str = "cpu",
+        ranks: Ranks | None = None,
     ) -> None:
         scene = as_scene(scene).copy()
+        device = device_of(device, ranks)
         self._threads = threads
-        self._setup(_core.model_compile(scene._create(threads, device)), scene, device)
+        handle = _core.model_compile(scene._create(threads, device, ranks))
+        self._setup(handle, scene, device, ranks)
 
-    def _setup(self, handle: _core.Handle, scene: Scene, device: str) -> None:
+    def _setup(
+        self, handle: _core.Handle, scene: Scene, device: str, ranks: Ranks | None = None
+    ) -> None:
         self._handle = handle
         self.scene = scene  #: what it was made from
         self.device = device
+        self.ranks = ranks  #: processes that hold a part each; None: this one holds all
         self._checks = _mesh_checks(scene)
         self._stiffness: list[tuple[float, bool]] = []  # live changes: value, whether it is a factor
         self._motions: dict[int, str | None] = {}  # live changes by pin
@@ -163,10 +172,12 @@ class Model:
         self.forces = Forces(handle, len(self._masses))
 
     @classmethod
-    def _of(cls, handle: _core.Handle, scene: Scene, device: str) -> Model:
+    def _of(
+        cls, handle: _core.Handle, scene: Scene, device: str, ranks: Ranks | None = None
+    ) -> Model:
         model = cls.__new__(cls)
         model._threads = 0
-        model._setup(handle, scene, device)
+        model._setup(handle, scene, device, ranks)
         return model
 
     @classmethod
@@ -177,6 +188,16 @@ class Model:
         model._has_masses = base._has_masses
         model._checks = base._checks
         return model
+
+    @property
+    def part(self) -> Part | None:
+        """What this process holds of a model on ranks; None: all of it."""
+        found = _core.model_part(self._handle)
+        if found is None:
+            return None
+        total, owned, number, ghost = found
+        shape = (len(self),)
+        return Part(total, owned, view(self._handle, number, shape, "i8"), view(self._handle, ghost, shape, "?"))
 
     @property
     def springs(self) -> Springs:
@@ -339,7 +360,7 @@ class Model:
             )
         masses = self._masses.copy() if self._has_masses else None
         changes = (self.forces._described(), self._stiffness, self._motions, masses)
-        return _restore, (self.scene, self._threads, self.device, *changes)
+        return _restore, (self.scene, self._threads, self.device, *changes, self.ranks)
 
     def __len__(self) -> int:
         return len(self._masses)
@@ -359,8 +380,9 @@ def _mesh_checks(scene: Scene) -> list[int]:
 def _restore(
     scene: Scene, threads: int, device: str, forces: list[str | CallerForce],
     stiffness: list[tuple[float, bool]], motions: dict[int, str | None], masses: Floats | None,
+    ranks: Ranks | None = None,
 ) -> Model:
-    model = Model(scene, threads=threads, device=device)
+    model = Model(scene, threads=threads, device=device, ranks=ranks)
     handle = model._handle
     made = _core.model_forces(handle)
     same = 1  # the springs; a force that is not added again keeps its memory in states

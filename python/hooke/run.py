@@ -19,6 +19,7 @@ from .energies import Energies, StateInfo
 from .errors import InvalidError
 from .methods import Method
 from .model import Model
+from .ranks import Ranks, device_of
 from .scene import Scene, as_scene
 from .state import State
 from .view import Film, Page, show
@@ -67,7 +68,7 @@ class Result:
     def page(self) -> Page:
         """One page of HTML that plays the motion."""
         if self._page is None:
-            raise InvalidError("the run was made with record=False, so there is no motion to show")
+            raise InvalidError("the run was made with record=False or on ranks, so there is no motion to show")
         return self._page
 
     def show(self, height: int = 520) -> None:
@@ -107,6 +108,8 @@ class Run:
         Raise BlowupError, or start over with half the step.
     report : bool
         Leave a page report.html in the folder.
+    ranks : Ranks
+        Processes that hold a part of the model each and make the run together.
     """
 
     def __init__(
@@ -121,6 +124,7 @@ class Run:
         report: bool = False,
         threads: int = 0,
         device: str = "cpu",
+        ranks: Ranks | None = None,
     ) -> None:
         if on_blowup not in ("stop", "halve"):
             raise InvalidError(f"on_blowup: {on_blowup!r} is neither 'stop' nor 'halve'")
@@ -128,12 +132,13 @@ class Run:
             raise InvalidError("report: a report needs a folder to be written into")
         self.scene = as_scene(scene).copy()
         self._report = report
+        device = device_of(device, ranks)
         self._handle = _core.run_create(
-            self.scene._create(threads, device), folder, resume, force, on_blowup == "halve",
+            self.scene._create(threads, device, ranks), folder, resume, force, on_blowup == "halve",
             checkpoint_seconds, report,
         )
         self._sim = _core.run_sim(self._handle)
-        self.model = Model._of(_core.run_model(self._handle), self.scene, device)
+        self.model = Model._of(_core.run_model(self._handle), self.scene, device, ranks)
 
     def frame(self) -> bool:
         """Simulates and writes one frame; False when there is none left."""
@@ -213,7 +218,8 @@ def run(
     each
         Is called with the run after each frame.
     options
-        What Run takes: folder, resume, force, on_blowup, report, threads, device.
+        What Run takes: folder, resume, force, on_blowup, report, threads, device, ranks. With ranks no page
+        is kept, and positions are those of the part.
     """
     if frames is not None and duration is not None:
         raise TypeError("give frames or duration, not both")
@@ -244,15 +250,17 @@ class _Frames:
         self.times: list[float] = []
         self.shapes: list[Floats] = []
         self.infos: list[StateInfo] = []
-        self.film = Film(self.going.model, progress.frames + 1) if self.record else None
+        films = self.record and not self.going.model.ranks
+        self.film = Film(self.going.model, progress.frames + 1) if films else None
         self.keep(state)
 
     def keep(self, state: State) -> None:
         self.state = state
         self.times.append(state.time)
         self.infos.append(self.going.state_info(state))
-        if self.film is not None:
+        if self.record:
             self.shapes.append(state.x.copy())
+        if self.film is not None:
             self.film._add(self.going._sim, state._handle, state.time)
 
     def add(self) -> None:

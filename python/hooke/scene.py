@@ -21,11 +21,12 @@ from .methods import MaskSelection, Method, as_method, check_masks, selection
 
 if TYPE_CHECKING:
     from .model import Model
+    from .ranks import Ranks
 
 __all__ = ["Scene"]
 
 #: Who can make steps, by the number of the library. cuda needs its plug-in.
-DEVICES = ("cpu", "cuda", "cuda_double", "auto")
+DEVICES = ("cpu", "cuda", "cuda_double", "auto", "petsc")
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -131,7 +132,7 @@ class Scene:
     def _parse(
         cls, text: str, name: str, folder: str | None, sets: Mapping[str, Any] | None, libraries: bool
     ) -> Scene:
-        handle = _core.scene_create(text, name, folder, (), 0, 0, False, ())
+        handle = _core.scene_create(text, name, folder, (), 0, 0, False, (), None)
         whole = _core.scene_format(handle)
         scene = cls(libraries=libraries)
         scene.folder = folder
@@ -439,11 +440,13 @@ class Scene:
         given = [body.get("mesh") for body in _dicts(bodies)]
         return [mesh for mesh in given if isinstance(mesh, Mesh)]
 
-    def compile(self, *, threads: int = 0, device: str = "cpu") -> Model:
+    def compile(
+        self, *, threads: int = 0, device: str = "cpu", ranks: Ranks | None = None
+    ) -> Model:
         """The model of the scene; all that is wrong shows now."""
         from .model import Model
 
-        return Model(self, threads=threads, device=device)
+        return Model(self, threads=threads, device=device, ranks=ranks)
 
     def text(self) -> str:
         """The scene as JSON with every value in it; arrays and meshes too."""
@@ -468,17 +471,19 @@ class Scene:
                 file.write(text + "\n")
             os.replace(name + ".tmp", name)
 
-    def _create(self, threads: int, device: str = "cpu") -> _core.Handle:
+    def _create(self, threads: int, device: str = "cpu", ranks: Ranks | None = None) -> _core.Handle:
         """The scene of the library. Its text is that of the file as long as nothing was changed, so
         that messages name line and column."""
         if device not in DEVICES:
             raise UnsupportedError(f"device: {device!r} is none of {', '.join(DEVICES)}")
         number = DEVICES.index(device)
+        handle = None if ranks is None else ranks._use()
         data, arrays = _split(self.data)
         text = json.dumps(data, allow_nan=False)
         if self._source and not arrays and text == self._source[2]:
             return _core.scene_create(
-                self._source[0], self._source[1], self.folder, (), threads, number, self.libraries, ()
+                self._source[0], self._source[1], self.folder, (), threads, number, self.libraries, (),
+                handle,
             )
         entries = tuple(
             (body, mesh, address(table) if len(table) else 0, len(table),
@@ -486,7 +491,7 @@ class Scene:
             for body, mesh, table, added in arrays
         )
         return _core.scene_create(
-            text, None, self.folder, (), threads, number, self.libraries, entries
+            text, None, self.folder, (), threads, number, self.libraries, entries, handle
         )
 
     def __getstate__(self) -> dict[str, Any]:

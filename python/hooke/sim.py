@@ -19,10 +19,11 @@ from ._sparse import Triplets, as_sparse
 from .contacts import Contacts
 from .device import DeviceArray
 from .energies import Energies, StateInfo
-from .errors import InvalidError
+from .errors import InvalidError, UnsupportedError
 from .linear import LinearSolver, SolverCalls, check_pickles, without_solver
 from .methods import Method, as_method, method_text
 from .model import Model
+from .ranks import Ranks
 from .scene import DEVICES, Scene
 from .state import State
 from .view import Film, Page, show
@@ -111,6 +112,8 @@ class Sim:
         To go on from; the start if not given. It is used itself, not a copy.
     threads : int
         That work on it, 0 for all cores; of a new model.
+    ranks : Ranks
+        Processes that hold a part of a new model each and make the steps together.
     device : "cpu", "cuda", "cuda_double" or "auto"
         Where the steps are made: that of the model, else "cpu". "cuda" needs the plug-in of docs/gpu.md;
         its steps are asynchronous, and a blow-up is raised once x or v is read.
@@ -153,6 +156,7 @@ class Sim:
         state: State | None = None,
         threads: int = 0,
         device: str | None = None,
+        ranks: Ranks | None = None,
         linear_solver: LinearSolver | None = None,
     ) -> None:
         if not isinstance(scene, (Scene, Model, str, os.PathLike)):
@@ -163,9 +167,11 @@ class Sim:
         if isinstance(scene, Model):
             if device not in (None, scene.device):
                 raise InvalidError(f"device: the model was made for {scene.device}, not for {device}")
+            if ranks not in (None, scene.ranks):
+                raise InvalidError("ranks: the model was made with others; leave them out")
             self.model = scene
         else:
-            self.model = Model(scene, threads=threads, device=device or "cpu")
+            self.model = Model(scene, threads=threads, device=device or "cpu", ranks=ranks)
         text = method_text(integrator, "integrator", "integrator")
         parts = None if linear_solver is None else SolverCalls(linear_solver).parts()
         self._linear_solver = linear_solver
@@ -205,7 +211,7 @@ class Sim:
         if not isinstance(state, State):
             raise TypeError(f"expected a hooke.State, got {state!r}")
         _core.sim_use(self._handle, state._handle)
-        state._away = self.device != "cpu"
+        state._away = self.device not in ("cpu", "petsc")
         state._model = self.model
         self._state = state
 
@@ -320,8 +326,8 @@ class Sim:
         frames = max(1, round(seconds * fps)) if seconds > 0 else 0
         begin = self.time
         infos, shapes, times = [self.state_info()], [], [begin]
-        film = self._need_film(frames + 1)
-        if film.last != begin:
+        film = None if self.model.ranks else self._need_film(frames + 1)
+        if film is not None and film.last != begin:
             film.add(self)
         if record:
             shapes.append(self.x.copy())
@@ -331,7 +337,8 @@ class Sim:
                 self.step(max(0, round(left / self.h)))
                 if each is not None:
                     each(self)
-                film.add(self)
+                if film is not None:
+                    film.add(self)
                 infos.append(self.state_info())
                 times.append(self.time)
                 if record:
@@ -472,6 +479,8 @@ class Sim:
     # ---- Showing -------------------------------------------------------------------------------
 
     def _need_film(self, frames: int) -> Film:
+        if self.model.ranks:
+            raise UnsupportedError("a page needs the whole motion; on ranks write it to files by hooke.Run")
         if self._film is None:
             self._film = Film(self.model, frames)
         return self._film

@@ -50,6 +50,19 @@ static inline void hk_sort_int64(int64_t *list, int64_t count) {
   if (count > 1) qsort(list, (size_t)count, sizeof *list, hk_compare_int64);
 }
 
+/* The first place of a rising list whose number is at least `value`; count if there is none. */
+static inline int64_t hk_lower_bound_int64(const int64_t *list, int64_t count, int64_t value) {
+  int64_t low = 0, high = count;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (list[middle] < value)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 static inline int hk_compare_double(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);

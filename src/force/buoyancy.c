@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "force/force.h"
 #include "force/params.h"
+#include "model/part.h"
 
 static const HkParam params[] = {
     HK_NUMBER(HkBuoyancyParams, fluid_density, "kg/m^3", 1000, 0, HK_MAX, "density of the fluid"),
@@ -69,7 +70,7 @@ static double energy_range(void *user, int64_t begin, int64_t end) {
 
 static double energy(const HkForceArgs *a) {
   Loop loop = {a, NULL};
-  return hk_parallel_sum(a->model->threads, a->model->n, energy_range, &loop, a->work.sums);
+  return hk_sum_vertices(a->model, energy_range, &loop, a->work.sums);
 }
 
 typedef struct Change {
@@ -98,7 +99,7 @@ static double energy_change(const HkForceArgs *a, const double *to) {
   HkForceArgs after = *a;
   after.x = to;
   Change p = {a, &after};
-  return hk_parallel_sum(a->model->threads, a->model->n, change_range, &p, a->work.sums);
+  return hk_sum_vertices(a->model, change_range, &p, a->work.sums);
 }
 
 static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {

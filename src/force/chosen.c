@@ -2,6 +2,7 @@
 #include "force/chosen.h"
 
 #include "base/table.h"
+#include "model/part.h"
 
 #include <string.h>
 
@@ -11,8 +12,10 @@ HkStatus hk_chosen_create(HkModel *model, const HkSelect *select, const HkTable 
   if (select->kind == HK_SELECT_NONE)
     return hk_fail(error, HK_ERROR_INVALID, "give \"select\": which vertices it acts on");
   HkChosen *chosen = NULL;
-  HK_TRY(hk_alloc(&model->context, &chosen, 1, sizeof *chosen, "a selection", error));
-  HkStatus status = hk_model_select(model, select, &chosen->vertices, &chosen->count, error);
+  HkStatus status = hk_alloc(&model->context, &chosen, 1, sizeof *chosen, "a selection", error);
+  status = hk_model_agree(model, status, error); /* before ranks select together */
+  if (status >= 0)
+    status = hk_model_select_owned(model, select, &chosen->vertices, &chosen->count, error);
   if (status < 0) {
     hk_chosen_destroy(model, chosen);
     return status;

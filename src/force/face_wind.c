@@ -27,6 +27,7 @@
 #include "force/force.h"
 #include "force/params.h"
 #include "force/turbulence.h"
+#include "model/part.h"
 
 static const HkParam params[] = {
     HK_GUST_PARAMS(HkFaceWindParams),
@@ -46,7 +47,7 @@ static HkStatus compile(HkModel *model, const void *chosen, void **data, HkError
   if (model->dimension == 2)
     return hk_fail(error, HK_ERROR_UNSUPPORTED,
                    "it blows on faces in space; with dimension 2 use 'wind'");
-  if (model->face_count == 0)
+  if (!hk_model_any(model, model->face_count > 0))
     return hk_fail(
         error, HK_ERROR_UNSUPPORTED,
         "it blows on faces and this scene has none; use 'wind', which blows on vertices");

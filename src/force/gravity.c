@@ -6,6 +6,7 @@
 #include "force/force.h"
 
 #include "base/vec.h"
+#include "model/part.h"
 
 typedef struct Gravity {
   double g, direction[3];
@@ -61,7 +62,7 @@ static double energy_range(void *user, int64_t begin, int64_t end) {
 static double energy(const HkForceArgs *a) {
   Loop loop = {.a = a};
   acceleration(a, loop.g);
-  return hk_parallel_sum(a->model->threads, a->model->n, energy_range, &loop, a->work.sums);
+  return hk_sum_vertices(a->model, energy_range, &loop, a->work.sums);
 }
 
 typedef struct Change {
@@ -83,7 +84,7 @@ static double change_range(void *user, int64_t begin, int64_t end) {
 static double energy_change(const HkForceArgs *a, const double *to) {
   Change p = {.a = a, .to = to};
   acceleration(a, p.g);
-  return hk_parallel_sum(a->model->threads, a->model->n, change_range, &p, a->work.sums);
+  return hk_sum_vertices(a->model, change_range, &p, a->work.sums);
 }
 
 const HkForceType hk_force_gravity = {

@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "force/chosen.h"
 #include "force/params.h"
+#include "model/part.h"
 
 static const HkParam params[] = {
     HK_SELECT(HkHandleParams, select, "which vertices it drags"),
@@ -71,7 +72,7 @@ static double energy_range(void *user, int64_t begin, int64_t end) {
 
 static double energy(const HkForceArgs *a) {
   Loop loop = prepare(a, NULL);
-  return hk_parallel_sum(a->model->threads, loop.chosen->count, energy_range, &loop, a->work.sums);
+  return hk_sum_list(a->model, loop.chosen->count, energy_range, &loop, a->work.sums);
 }
 
 /* 1/2 k (x' - x) . (x' + x - 2 T) */
@@ -94,7 +95,7 @@ static double change_range(void *user, int64_t begin, int64_t end) {
 static double energy_change(const HkForceArgs *a, const double *to) {
   Loop loop = prepare(a, NULL);
   loop.to = to;
-  return hk_parallel_sum(a->model->threads, loop.chosen->count, change_range, &loop, a->work.sums);
+  return hk_sum_list(a->model, loop.chosen->count, change_range, &loop, a->work.sums);
 }
 
 static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {

@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "force/chosen.h"
 #include "force/params.h"
+#include "model/part.h"
 
 static const HkParam params[] = {
     HK_SELECT(HkPointLoadParams, select, "which vertices it pulls at"),
@@ -59,7 +60,7 @@ static double energy_range(void *user, int64_t begin, int64_t end) {
 
 static double energy(const HkForceArgs *a) {
   Loop loop = prepare(a, NULL);
-  return hk_parallel_sum(a->model->threads, loop.chosen->count, energy_range, &loop, a->work.sums);
+  return hk_sum_list(a->model, loop.chosen->count, energy_range, &loop, a->work.sums);
 }
 
 static double change_range(void *user, int64_t begin, int64_t end) {
@@ -76,7 +77,7 @@ static double change_range(void *user, int64_t begin, int64_t end) {
 static double energy_change(const HkForceArgs *a, const double *to) {
   Loop loop = prepare(a, NULL);
   loop.to = to;
-  return hk_parallel_sum(a->model->threads, loop.chosen->count, change_range, &loop, a->work.sums);
+  return hk_sum_list(a->model, loop.chosen->count, change_range, &loop, a->work.sums);
 }
 
 const HkForceType hk_force_point_load = {

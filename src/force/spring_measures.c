@@ -3,6 +3,7 @@
 #include "force/springs.h"
 
 #include "base/vec.h"
+#include "model/part.h"
 
 static double length_of(const HkSpringArrays *springs, int64_t s, const double *x) {
   return hk_distance(x + 3 * (int64_t)springs->i[s], x + 3 * (int64_t)springs->j[s]);
@@ -32,9 +33,9 @@ static double strain_range(void *user, int64_t begin, int64_t end) {
 void hk_springs_strains(const HkModel *m, const HkSpringArrays *springs, const double *x,
                         double *sums, double *min, double *max) {
   Strain a = {springs, x, 1};
-  double most = hk_parallel_most(m->threads, springs->count, strain_range, &a, sums);
+  double most = hk_most_springs(m, springs->count, strain_range, &a, sums);
   a.sign = -1;
-  double least = 0 - hk_parallel_most(m->threads, springs->count, strain_range, &a, sums);
+  double least = 0 - hk_most_springs(m, springs->count, strain_range, &a, sums);
   bool none = most == -INFINITY; /* no spring has a length */
   *max = none ? 0 : most;
   *min = none ? 0 : least;
@@ -71,7 +72,7 @@ static double scale_range(void *user, int64_t begin, int64_t end) {
 double hk_springs_scale(const HkModel *m, const HkSpringArrays *springs, const double *x,
                         double *sums) {
   Scale a = {springs, m->x0, x};
-  return hk_parallel_sum(m->threads, springs->count, scale_range, &a, sums);
+  return hk_sum_springs(m, springs->count, scale_range, &a, sums);
 }
 
 int64_t hk_springs_worst(const HkModel *m, const HkSpringArrays *springs, const double *x,

@@ -13,6 +13,7 @@
 #include "force/springs.h"
 
 #include "base/vec.h"
+#include "model/part.h"
 
 typedef struct Loop {
   const HkForceArgs *a;
@@ -60,8 +61,7 @@ static double energy_range(void *user, int64_t begin, int64_t end) {
 
 static double energy(const HkForceArgs *a) {
   HkForceArgs copy = *a;
-  return hk_parallel_sum(a->model->threads, a->work.springs->count, energy_range, &copy,
-                         a->work.sums);
+  return hk_sum_springs(a->model, a->work.springs->count, energy_range, &copy, a->work.sums);
 }
 
 /* E(after) - E(before) of spring s, whose difference of ends changes from d to e = d + moved: 1/2 k
@@ -109,9 +109,29 @@ static double change_range(void *user, int64_t begin, int64_t end) {
   return c->a->work.kernels->change(&rows, begin, end);
 }
 
+/* Spring by spring, for parts: rows of ghosts do not count. */
+static double change_springs_range(void *user, int64_t begin, int64_t end) {
+  const Change *c = user;
+  const HkSpringArrays *springs = c->a->work.springs;
+  double sum = 0;
+  for (int64_t s = begin; s < end; s++) {
+    int64_t i = 3 * (int64_t)springs->i[s], j = 3 * (int64_t)springs->j[s];
+    double before[3], after[3], from[3], to[3], moved[3];
+    hk_sub(c->a->x + i, c->a->x + j, before);
+    hk_sub(c->to + i, c->to + j, after);
+    hk_sub(c->to + i, c->a->x + i, from);
+    hk_sub(c->to + j, c->a->x + j, to);
+    hk_sub(from, to, moved);
+    sum += spring_change(springs, s, before, after, moved);
+  }
+  return sum;
+}
+
 static double energy_change(const HkForceArgs *a, const double *to) {
   enum { GRAIN = HK_BLOCK / HK_ROW_GROUP }; /* as many sums as over the vertices */
   Change c = {a, to};
+  if (a->model->part)
+    return hk_sum_springs(a->model, a->work.springs->count, change_springs_range, &c, a->work.sums);
   return hk_parallel_work_sum(a->model->threads, a->work.rows->groups, GRAIN, change_range, &c,
                               a->work.sums);
 }

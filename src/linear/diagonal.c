@@ -25,7 +25,8 @@ static double invert_range(void *user, int64_t begin, int64_t end) {
 }
 
 int64_t hk_diagonal_invert(const HkVectors *space, double *blocks) {
-  return (int64_t)hk_parallel_sum(space->threads, space->n, invert_range, blocks, space->sums);
+  double mended = hk_parallel_sum(space->threads, space->n, invert_range, blocks, space->sums);
+  return (int64_t)(space->model ? hk_model_most(space->model, mended) : mended);
 }
 
 /* ---- Preconditioners ---- */

@@ -97,11 +97,11 @@ static inline bool counts(const HkHessian *H, const HkForceBlock *b) {
   return !is_held(H, b->row) && !is_held(H, b->column);
 }
 
-static inline void spring_block(const HkHessian *H, int64_t s, double B[9]) {
+static inline void spring_block(const HkHessian *H, int64_t s, double projection, double B[9]) {
   if (H->at.taut && H->at.taut[s])
     hk_spring_along(H->work->springs, s, H->at.x, B);
   else
-    hk_spring_hessian(H->work->springs, s, H->at.x, H->at.projection, B);
+    hk_spring_hessian(H->work->springs, s, H->at.x, projection, B);
 }
 
 /* In two dimensions nothing couples to z. */
@@ -155,7 +155,7 @@ static void assemble_row(const HkHessian *H, int64_t i) {
   for (int64_t e = m->adj_start[i]; e < m->adj_start[i + 1]; e++) {
     double B[9];
     int32_t j = m->adj_vertex[e];
-    spring_block(H, m->adj_spring[e], B);
+    spring_block(H, m->adj_spring[e], H->at.preconditions ? 1 : H->at.projection, B);
     while (p->column[slot] != j) slot++;
     HK_ASSERT(slot < p->start[i + 1]);
     for (int c = 0; c < 9; c++) diagonal[c] += square * B[c];
@@ -249,7 +249,7 @@ static void product_range(void *user, int64_t begin, int64_t end) {
     for (int64_t e = m->adj_start[i]; e < m->adj_start[i + 1] && !is_held(H, i); e++) {
       int64_t j = m->adj_vertex[e];
       double B[9], d[3];
-      spring_block(H, m->adj_spring[e], B);
+      spring_block(H, m->adj_spring[e], H->at.projection, B);
       memcpy(d, p, sizeof d);
       if (!is_held(H, j)) hk_sub(p, a->p + 3 * j, d);
       hk_mat_add_product(B, d, sum);
@@ -366,7 +366,7 @@ static void diagonal_range(void *user, int64_t begin, int64_t end) {
     put_mass(m, i, out);
     if (is_held(H, i)) continue;
     for (int64_t e = m->adj_start[i]; e < m->adj_start[i + 1]; e++) {
-      spring_block(H, m->adj_spring[e], B);
+      spring_block(H, m->adj_spring[e], H->at.projection, B);
       for (int c = 0; c < 9; c++) out[c] += square * B[c];
     }
     const double *damping =
@@ -455,6 +455,7 @@ HkStatus hk_hessian_evaluate(HkHessian *H, const HkHessianAt *at, bool assembled
                              HkError *error) {
   HK_ASSERT(at->x && at->tau >= 0 && at->projection >= 0 && at->projection <= 1);
   H->at = *at;
+  bool solves = assembled && !at->preconditions; /* products are by the matrix */
   HkForceBlocksChoice choice = {.curvature =
                                     at->projection > 0 ? HK_CURVATURE_PROJECTED : HK_CURVATURE_TRUE,
                                 .terms = !assembled};
@@ -462,7 +463,8 @@ HkStatus hk_hessian_evaluate(HkHessian *H, const HkHessianAt *at, bool assembled
   if (assembled) {
     HK_TRY(need_matrix(H, error));
     assemble(H);
-  } else if (H->springs) {
+  }
+  if (!solves && H->springs) {
     evaluate_springs(H, at->x);
     HK_TRY(hk_term_rows_make(&H->term_rows, &H->blocks.terms, H->model,
                              H->held ? H->held->mask : NULL, error));
@@ -476,11 +478,11 @@ HkStatus hk_hessian_evaluate(HkHessian *H, const HkHessianAt *at, bool assembled
                                 .blocks = &H->blocks,
                                 .term_rows = &H->term_rows,
                                 .lump = lump};
-  *A = (HkOperator){.product = assembled ? matrix_product : product,
-                    .diagonal = assembled ? matrix_diagonal : diagonal,
+  *A = (HkOperator){.product = solves ? matrix_product : product,
+                    .diagonal = solves ? matrix_diagonal : diagonal,
                     .user = H,
                     .matrix = assembled ? &H->matrix : NULL,
-                    .springs = !assembled && H->springs ? &H->view : NULL};
+                    .springs = !solves && H->springs ? &H->view : NULL};
   return HK_OK;
 }
 
@@ -511,7 +513,7 @@ void hk_hessian_lift(const HkHessian *H, const double *d, double *out) {
       int64_t i = m->adj_vertex[e];
       double B[9], sum[3] = {0, 0, 0};
       if (is_held(H, i)) continue;
-      spring_block(H, m->adj_spring[e], B);
+      spring_block(H, m->adj_spring[e], H->at.projection, B);
       hk_mat_add_product(B, d + 3 * j, sum);
       hk_axpy(square, sum, out + 3 * i); /* the block is -B */
     }

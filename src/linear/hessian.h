@@ -24,6 +24,8 @@ typedef struct HkHessianAt {
                 * half as much to read for each product */
   const uint8_t *taut;          /* one a spring: 1 where a slack one counts as taut; NULL: none */
   const HkBlockMatrix *damping; /* C (N s/m); NULL: 0 */
+  bool preconditions; /* an assembled matrix is for a preconditioner alone: it is projected,
+                       * whatever `projection` is, and products are by the springs */
 } HkHessianAt;
 
 typedef struct HkHessian {

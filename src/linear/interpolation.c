@@ -13,8 +13,9 @@
  *
  * Weights below 0.03 are left out.
  */
+#include "linear/interpolation.h"
+
 #include "base/vec.h"
-#include "linear/multigrid.h"
 
 #include <string.h>
 
@@ -29,7 +30,8 @@ typedef struct Near {
   int32_t coarse;
 } Near;
 
-typedef struct Search {
+struct HkCoarsening {
+  const HkContext *context;
   const HkGraph *graph;
   const double *X;
   double R;
@@ -40,13 +42,13 @@ typedef struct Search {
   uint8_t *known; /* how many of them */
   uint8_t *covered;
   int32_t *seen, *queue;
-} Search;
+};
+typedef HkCoarsening Search;
 
-/* The mean distance to the nearest neighbor, of those that have one. */
-static double spacing(const HkGraph *g, const double *X) {
+double hk_coarsening_spacing(const HkGraph *g, const double *X, int32_t rows, int32_t *count) {
   double sum = 0;
-  int32_t count = 0;
-  for (int32_t i = 0; i < g->n; i++) {
+  *count = 0;
+  for (int32_t i = 0; i < rows; i++) {
     double nearest = INFINITY;
     for (int32_t e = g->start[i]; e < g->start[i + 1]; e++) {
       int32_t j = g->column[e];
@@ -55,9 +57,9 @@ static double spacing(const HkGraph *g, const double *X) {
     }
     if (isinf(nearest)) continue;
     sum += nearest;
-    count++;
+    (*count)++;
   }
-  return count > 0 ? sum / count : 0;
+  return sum;
 }
 
 /* Keeps the coarse vertex among the nearest ones of i. */
@@ -88,8 +90,7 @@ static double distance2(const double a[3], const double b[3]) {
   return hk_dot(d, d);
 }
 
-/* Makes i coarse and adds it to the candidates of the vertices around it, along edges. */
-static void choose(Search *s, int32_t i) {
+void hk_coarsening_choose(Search *s, int32_t i) {
   const HkGraph *g = s->graph;
   int32_t coarse = s->count++, end = 0;
   s->chosen[coarse] = i;
@@ -253,16 +254,16 @@ static void weigh_range(void *user, int64_t begin, int64_t end) {
 
 /* ---- All together ---- */
 
-static HkStatus store(const HkContext *c, const Search *s, const Choice *choices, HkWeights *P,
-                      HkError *error) {
-  int32_t n = s->graph->n, entries = 0;
-  for (int32_t i = 0; i < n; i++) entries += choices[i].count;
-  P->rows = n;
+static HkStatus store(const HkContext *c, int32_t rows, const Search *s, const Choice *choices,
+                      HkWeights *P, HkError *error) {
+  int32_t entries = 0;
+  for (int32_t i = 0; i < rows; i++) entries += choices[i].count;
+  P->rows = rows;
   P->columns = s->count;
-  HK_TRY(hk_alloc(c, &P->start, (int64_t)n + 1, sizeof *P->start, "multigrid", error));
+  HK_TRY(hk_alloc(c, &P->start, (int64_t)rows + 1, sizeof *P->start, "multigrid", error));
   HK_TRY(hk_alloc(c, &P->column, entries, sizeof *P->column, "multigrid", error));
   HK_TRY(hk_alloc(c, &P->weight, entries, sizeof *P->weight, "multigrid", error));
-  for (int32_t i = 0, to = 0; i < n; i++) {
+  for (int32_t i = 0, to = 0; i < rows; i++) {
     for (int a = 0; a < choices[i].count; a++, to++) {
       P->column[to] = choices[i].coarse[a];
       P->weight[to] = (float)choices[i].weight[a];
@@ -272,39 +273,70 @@ static HkStatus store(const HkContext *c, const Search *s, const Choice *choices
   return HK_OK;
 }
 
-static HkStatus find(const HkContext *c, int threads, Search *s, Choice **choices, HkWeights *P,
-                     HkError *error) {
-  int64_t n = s->graph->n;
+HkStatus hk_coarsening_create(const HkContext *c, const HkGraph *graph, const double *X,
+                              double spacing, HkCoarsening **coarsening, HkError *error) {
+  int64_t n = graph->n;
+  HK_TRY(hk_alloc(c, coarsening, 1, sizeof **coarsening, "multigrid", error));
+  Search *s = *coarsening;
+  *s = (Search){.context = c, .graph = graph, .X = X, .R = SPACING * spacing};
+  s->far2 = least_square(SEARCH_RADIUS * s->R);
   HK_TRY(hk_alloc(c, &s->chosen, n, sizeof *s->chosen, "multigrid", error));
   HK_TRY(hk_alloc(c, &s->near, n * MAX_CANDIDATES, sizeof *s->near, "multigrid", error));
   HK_TRY(hk_alloc(c, &s->known, n, 1, "multigrid", error));
   HK_TRY(hk_alloc(c, &s->covered, n, 1, "multigrid", error));
   HK_TRY(hk_alloc(c, &s->seen, n, sizeof *s->seen, "multigrid", error));
   HK_TRY(hk_alloc(c, &s->queue, n, sizeof *s->queue, "multigrid", error));
-  HK_TRY(hk_alloc(c, choices, n, sizeof **choices, "multigrid", error));
   for (int64_t i = 0; i < n; i++) s->seen[i] = -1;
-  s->R = SPACING * spacing(s->graph, s->X);
-  s->far2 = least_square(SEARCH_RADIUS * s->R);
-  for (int32_t i = 0; i < n; i++) {
-    bool alone = s->graph->start[i + 1] - s->graph->start[i] < 2;
-    if (!s->covered[i] && !alone) choose(s, i);
-  }
-  Weigh w = {s, *choices};
-  hk_parallel_work(threads, n, 256, weigh_range, &w);
-  return store(c, s, *choices, P, error);
+  return HK_OK;
+}
+
+void hk_coarsening_destroy(HkCoarsening **coarsening) {
+  Search *s = *coarsening;
+  if (!s) return;
+  const HkContext *c = s->context;
+  hk_free(c, &s->chosen);
+  hk_free(c, &s->near);
+  hk_free(c, &s->known);
+  hk_free(c, &s->covered);
+  hk_free(c, &s->seen);
+  hk_free(c, &s->queue);
+  hk_free(c, coarsening);
+}
+
+bool hk_coarsening_is_open(const HkCoarsening *s, int32_t i) {
+  bool alone = s->graph->start[i + 1] - s->graph->start[i] < 2;
+  return !s->covered[i] && !alone;
+}
+
+const int32_t *hk_coarsening_chosen(const HkCoarsening *s, int32_t *count) {
+  *count = s->count;
+  return s->chosen;
+}
+
+HkStatus hk_coarsening_weights(const HkCoarsening *s, int threads, int32_t rows, HkWeights *P,
+                               HkError *error) {
+  Choice *choices = NULL;
+  HK_TRY(hk_alloc(s->context, &choices, rows, sizeof *choices, "multigrid", error));
+  Weigh w = {s, choices};
+  hk_parallel_work(threads, rows, 256, weigh_range, &w);
+  HkStatus status = store(s->context, rows, s, choices, P, error);
+  hk_free(s->context, &choices);
+  return status;
 }
 
 HkStatus hk_interpolation_find(const HkContext *c, int threads, const HkGraph *graph,
                                const double *X, HkWeights *P, int32_t **chosen, HkError *error) {
-  Search s = {.graph = graph, .X = X};
-  Choice *choices = NULL;
-  HkStatus status = find(c, threads, &s, &choices, P, error);
-  hk_free(c, &s.near);
-  hk_free(c, &s.known);
-  hk_free(c, &s.covered);
-  hk_free(c, &s.seen);
-  hk_free(c, &s.queue);
-  hk_free(c, &choices);
-  *chosen = s.chosen;
+  HkCoarsening *s = NULL;
+  int32_t count;
+  double sum = hk_coarsening_spacing(graph, X, graph->n, &count);
+  HkStatus status = hk_coarsening_create(c, graph, X, count > 0 ? sum / count : 0, &s, error);
+  for (int32_t i = 0; i < graph->n && status >= 0; i++)
+    if (hk_coarsening_is_open(s, i)) hk_coarsening_choose(s, i);
+  if (status >= 0) status = hk_coarsening_weights(s, threads, graph->n, P, error);
+  if (status >= 0) {
+    *chosen = s->chosen;
+    s->chosen = NULL;
+  }
+  hk_coarsening_destroy(&s);
   return status;
 }

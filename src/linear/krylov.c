@@ -50,6 +50,8 @@ HkStatus hk_krylov_create(HkLinear *s, const HkMethod *preconditioner, HkError *
   s->data = w;
   if (preconditioner)
     HK_TRY(hk_precondition_create(&s->setup, &s->space, preconditioner, &w->precondition, error));
+  if (preconditioner && w->precondition->type->schema.needs_ranks && !s->needs_matrix)
+    s->needs_matrix = s->preconditions = true;
   return make_vectors(s, error);
 }
 
@@ -73,10 +75,12 @@ HkStatus hk_krylov_prepare(HkLinear *s, HkError *error) {
   return status;
 }
 
-/* *rz = r . z with z = P^-1 r */
+/* *rz = r . z with z = P^-1 r. Ghosts of z get the values of their owners, and so have those of p
+ * and x, which are sums of z. */
 static HkStatus turn(const HkLinear *s, double *rz, HkError *error) {
   const Krylov *w = s->data;
   if (w->precondition) HK_TRY(w->precondition->type->apply(w->precondition, w->r, w->z, error));
+  hk_part_exchange(s->setup.model, w->z);
   *rz = hk_vectors_dot(&s->space, w->r, w->z);
   return HK_OK;
 }

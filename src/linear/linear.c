@@ -60,6 +60,15 @@ const char *hk_linear_default(void) {
   return hk_factor_default() == HK_FACTOR_CHOLMOD ? "cholesky" : "ldlt";
 }
 
+/* An error if a method needs ranks that the model does not have. */
+static HkStatus check_ranks(const HkModel *m, const HkSchema *schema, const char *what,
+                            const char *other, HkError *error) {
+  if (!schema->needs_ranks || m->part) return HK_OK;
+  return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                 "the %s '%s' needs the device petsc; without it choose '%s'", what, schema->name,
+                 other);
+}
+
 /* ---- Solvers ---- */
 
 HkStatus hk_linear_create(const HkLinearSetup *setup, const HkMethod *method, HkLinear **solver,
@@ -68,7 +77,7 @@ HkStatus hk_linear_create(const HkLinearSetup *setup, const HkMethod *method, Hk
   HK_TRY(hk_alloc(&m->context, solver, 1, sizeof **solver, "a linear solver", error));
   HkLinear *s = *solver;
   s->setup = *setup;
-  s->space = (HkVectors){.n = m->n, .threads = m->threads};
+  s->space = (HkVectors){.model = m, .n = m->n, .threads = m->threads};
   HkStatus status =
       method->schema ? hk_method_copy(method, &s->method, error)
                      : hk_method_choose(&s->method, HK_LINEAR, hk_family_default(HK_LINEAR), error);
@@ -78,6 +87,8 @@ HkStatus hk_linear_create(const HkLinearSetup *setup, const HkMethod *method, Hk
   if (status >= 0)
     status = hk_alloc(&m->context, &s->space.sums, hk_sum_slots(m->n), sizeof *s->space.sums,
                       "a linear solver", error);
+  if (status >= 0) status = check_ranks(m, &s->type->schema, "linear solver", "pcg", error);
+  if (status >= 0) s->needs_matrix = s->type->needs_matrix(s->method.params);
   if (status >= 0) status = s->type->create(s, error);
   if (status < 0) hk_linear_destroy(solver);
   return status;
@@ -98,7 +109,7 @@ size_t hk_linear_bytes(const HkLinear *s) {
 }
 
 HkStatus hk_linear_prepare(HkLinear *solver, const HkOperator *A, HkError *error) {
-  HK_ASSERT(!solver->type->needs_matrix(solver->method.params) || A->matrix);
+  HK_ASSERT(!solver->needs_matrix || A->matrix);
   solver->A = *A;
   solver->indefinite = false;
   HK_TRY(hk_cancel_check(solver->setup.cancel, error));
@@ -139,6 +150,8 @@ HkStatus hk_precondition_create(const HkLinearSetup *setup, const HkVectors *spa
   if (status >= 0 && !(p->type = hk_precondition_type(p->method.schema)))
     status =
         hk_fail(error, HK_ERROR_INVALID, "'%s' is not a preconditioner", p->method.schema->name);
+  if (status >= 0) status = check_ranks(m, &p->type->schema, "preconditioner", "multigrid", error);
+  if (status >= 0 && m->part && p->type->on_ranks) p->type = p->type->on_ranks;
   if (status >= 0) status = p->type->create(p, error);
   if (status < 0) hk_precondition_destroy(precondition);
   return status;

@@ -95,11 +95,13 @@ struct HkLinear {
   HkLinearSetup setup;
   HkOperator A; /* set by the caller before prepare */
   HkVectors space;
-  bool indefinite;  /* found by prepare: A is not positive definite */
-  bool by_decrease; /* set by the caller: conjugate gradients end by the decrease of 1/2 x.Ax - b.x
-                     * alone, whatever the residual is */
-  void *data;       /* of the solver */
-  size_t bytes;     /* of data; set by create, and by prepare where it grows */
+  bool indefinite;   /* found by prepare: A is not positive definite */
+  bool by_decrease;  /* set by the caller: conjugate gradients end by the decrease of 1/2 x.Ax - b.x
+                      * alone, whatever the residual is */
+  void *data;        /* of the solver */
+  size_t bytes;      /* of data; set by create, and by prepare where it grows */
+  bool needs_matrix; /* it or its preconditioner works on the assembled matrix */
+  bool preconditions; /* the matrix is for the preconditioner alone (HkHessianAt) */
 };
 
 /* Makes the chosen solver; a method without schema stands for hk_linear_default. */
@@ -125,6 +127,7 @@ typedef struct HkPrecondition HkPrecondition;
 
 typedef struct HkPreconditionType {
   HkSchema schema;
+  const struct HkPreconditionType *on_ranks; /* takes its place where the model is made in parts */
   bool needs_matrix;
   bool uses_prefactor; /* of the problem (prefactor.h) */
   HkDevicePreconditioner on_device;

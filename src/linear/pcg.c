@@ -15,7 +15,8 @@ static bool needs_matrix(const void *p) {
   const HkPcgParams *pcg = p;
   const HkPreconditionType *type =
       pcg->preconditioner.schema ? hk_precondition_type(pcg->preconditioner.schema) : NULL;
-  return pcg->product == HK_PRODUCT_ASSEMBLED || (type && type->needs_matrix);
+  return pcg->product == HK_PRODUCT_ASSEMBLED ||
+         (type && type->needs_matrix && !type->schema.needs_ranks);
 }
 
 static HkStatus create(HkLinear *solver, HkError *error) {

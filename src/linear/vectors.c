@@ -23,6 +23,7 @@ static double dot_range(void *user, int64_t begin, int64_t end) {
 
 double hk_vectors_dot(const HkVectors *space, const double *a, const double *b) {
   Operands o = {.a = a, .b = b};
+  if (space->model) return hk_sum_vertices(space->model, dot_range, &o, space->sums);
   return hk_parallel_sum(space->threads, space->n, dot_range, &o, space->sums);
 }
 
@@ -55,6 +56,11 @@ static double step_range(void *user, int64_t begin, int64_t end) {
 double hk_vectors_step(const HkVectors *space, double s, const double *p, const double *Ap,
                        double *x, double *r) {
   Step step = {s, p, Ap, x, r};
+  if (space->model && space->model->part) { /* ghosts move, too, but are in no sum */
+    hk_vectors_add(space, s, p, x, x);
+    hk_vectors_add(space, -s, Ap, r, r);
+    return hk_vectors_dot(space, r, r);
+  }
   return hk_parallel_sum(space->threads, space->n, step_range, &step, space->sums);
 }
 

@@ -2,11 +2,13 @@
 #ifndef HK_LINEAR_VECTORS_H
 #define HK_LINEAR_VECTORS_H
 
-#include "model/model.h"
+#include "model/part.h"
 
-/* Number of vertices, thread count and the partial sums of hk_parallel_sum. */
+/* Number of vertices, thread count and the partial sums of hk_parallel_sum. Vectors of a part have
+ * values for its ghosts, too; sums leave them out and are those of all ranks. */
 typedef struct HkVectors {
-  int64_t n; /* vertices: vectors hold 3 n doubles */
+  const HkModel *model; /* whose vertices they are; NULL: of none that is made in parts */
+  int64_t n;            /* vertices: vectors hold 3 n doubles */
   int threads;
   double *sums;
 } HkVectors;

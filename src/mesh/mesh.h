@@ -97,8 +97,42 @@ double hk_counts_bytes(const HkMeshCounts *counts);
  * them. */
 HkStatus hk_shape_count(const HkMethod *shape, HkMeshCounts *counts, HkError *error);
 
+/* The part of a lattice whose vertices have the indices begin .. end - 1 along each axis. Its mesh
+ * has the cells of the whole mesh that have all corners in the window, in their order and with
+ * their orientation, and all vertex sets of the whole mesh, some of them empty. */
+typedef struct HkWindow {
+  int n[3]; /* vertices of the whole lattice along each axis; 1: the axis does not exist */
+  int begin[3], end[3];
+} HkWindow;
+
+static inline int64_t hk_window_vertices(const HkWindow *w) {
+  int64_t count = 1;
+  for (int c = 0; c < 3; c++) count *= w->end[c] - w->begin[c];
+  return count;
+}
+
+/* Whether a shape can be made in windows. */
+bool hk_shape_is_lattice(const HkMethod *shape);
+/* Checks the parameters of a lattice and sets n to its vertices along each axis. */
+HkStatus hk_lattice_size(const HkMethod *shape, int n[3], HkError *error);
+/* Counts the vertices and cells of a window of a lattice. */
+void hk_window_count(const HkMethod *shape, const HkWindow *window, HkMeshCounts *counts);
+/* Makes the mesh of a window of a lattice. */
+HkStatus hk_mesh_window(const HkContext *context, const HkMethod *shape, const HkWindow *window,
+                        HkMesh **mesh, HkError *error);
+
+/* A shape that can be made in windows; the whole mesh is that of the window of all vertices. */
+typedef struct HkLatticeType {
+  void (*size)(const void *params, int n[3]);
+  /* Sets *counts, which is 0 before, except the vertices and corners. */
+  void (*count)(const void *params, const HkWindow *window, HkMeshCounts *counts);
+  /* Fills an empty mesh, which has the capacity of the counts. */
+  HkStatus (*build)(const void *params, const HkWindow *window, HkMesh *mesh, HkError *error);
+} HkLatticeType;
+
 typedef struct HkShapeType {
   HkSchema schema;
+  const HkLatticeType *lattice; /* NULL: the shape has the two functions below */
   /* Sets *counts, which is 0 before, except the corners; returns an error if there are too many. */
   HkStatus (*count)(const void *params, HkMeshCounts *counts, HkError *error);
   /* Fills an empty mesh, which has the capacity of the counts. */

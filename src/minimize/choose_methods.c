@@ -5,6 +5,8 @@
  *                                    TOLERANCE, above FACTORIZE_MAX of large_tolerance, far below
  *                                    the error in time of such a step; or with a direct solver
  *                                    where multigrid does not apply (hk_multigrid_check)
+ *     on ranks                       newton with pcg and multigrid, of every size; tolerances as
+ *                                    above, by the vertices of all ranks
  *     on a device                    the same from ITERATIVE_MIN vertices on; below, and where
  *                                    multigrid does not apply, newton with pcg and block_jacobi to
  *                                    TOLERANCE. Integrators that devices support with multigrid
@@ -24,6 +26,7 @@
 
 #include "linear/multigrid.h"
 #include "minimize/newton_rules.h"
+#include "model/part.h"
 
 static const int64_t ITERATIVE_MIN = 1000;
 static const int FACTORIZE_MAX = 10000;
@@ -54,13 +57,13 @@ typedef struct Pick {
 static bool has_multigrid(const Pick *pick) {
   const HkModel *m = pick->model;
   bool applies = pick->choice.device == HK_CPU || m->springs.count > 0;
-  return hk_multigrid_check(m, NULL) >= 0 && applies;
+  return !hk_model_any(m, hk_multigrid_check(m, NULL) < 0) && applies;
 }
 
 static HkStatus pick_linear(const Pick *pick, HkMethod *method, HkError *error) {
-  int64_t n = has_multigrid(pick) ? pick->model->n : 0;
+  int64_t n = has_multigrid(pick) ? hk_model_total(pick->model) : 0;
   bool device = pick->choice.device != HK_CPU;
-  if (device && pick->choice.multigrid && n > 0) n = ITERATIVE_MIN;
+  if (pick->model->part || (device && pick->choice.multigrid && n > 0)) n = ITERATIVE_MIN;
   if (device && n < ITERATIVE_MIN) return hk_method_choose(method, HK_LINEAR, "pcg", error);
   return hk_choose_linear_solver(n, method, error);
 }
@@ -82,7 +85,9 @@ static HkStatus allow_factorization(const Pick *pick, HkMethod *newton, HkError 
  * are enough for people who read it. */
 static double large_tolerance(const HkModel *m, double h) {
   double k = 0;
-  for (int64_t s = 0; s < m->springs.count; s++) k += m->springs.k[s];
+  for (int64_t s = 0; s < m->springs.count; s++)
+    if (!hk_model_is_ghost(m, m->springs.i[s])) k += m->springs.k[s];
+  k = hk_model_sum(m, k);
   double lambda = 2 * h * h * k / m->total_mass;
   double tolerance = LARGE_FACTOR * sqrt(1 + lambda);
   if (!(tolerance < HK_NEWTON_TOLERANCE_MAX)) return HK_NEWTON_TOLERANCE_MAX;
@@ -93,9 +98,9 @@ static double large_tolerance(const HkModel *m, double h) {
 static HkStatus pick_minimizer(const Pick *pick, HkMethod *method, HkError *error) {
   const HkModel *m = pick->model;
   HK_TRY(hk_method_choose(method, HK_MINIMIZE, "newton", error));
-  bool host = pick->choice.device == HK_CPU;
-  if (host && m->n < ITERATIVE_MIN) return HK_OK;
-  bool large = (host || has_multigrid(pick)) && m->n > FACTORIZE_MAX;
+  bool host = pick->choice.device == HK_CPU || m->part;
+  if (host && hk_model_total(m) < ITERATIVE_MIN) return HK_OK;
+  bool large = (host || has_multigrid(pick)) && hk_model_total(m) > FACTORIZE_MAX;
   double tolerance = large ? large_tolerance(m, pick->choice.h) : TOLERANCE;
   return hk_method_set_number(method, "tolerance", tolerance, error);
 }

@@ -89,12 +89,13 @@ static HkStatus create(HkMinimizer *m, HkError *error) {
   HK_TRY(hk_alloc(&model->context, &data, 1, sizeof *data, "newton", error));
   m->data = data;
   m->proves = true;
-  bool factorizes = model->n <= p->factorize_max;
+  bool factorizes = !model->part && model->n <= p->factorize_max;
   HK_TRY(hk_solve_hessian_create(m->problem, &p->linear, factorizes, &data->solve, error));
   m->bytes += sizeof *data;
   if (!model->springs.tension) return HK_OK;
-  m->bytes += (size_t)model->springs.count;
-  return hk_alloc(&model->context, &data->taut, model->springs.count, 1, "newton", error);
+  int64_t slots = model->springs.count + 1; /* not NULL on a rank without springs */
+  m->bytes += (size_t)slots;
+  return hk_alloc(&model->context, &data->taut, slots, 1, "newton", error);
 }
 
 static size_t bytes(const HkMinimizer *m) {
@@ -146,7 +147,8 @@ static HkStatus tighten(HkMinimizer *m, const double *x, const double *b, double
   memset(data->taut, 0, (size_t)model->springs.count);
   for (int round = 0; round < ROUNDS_MAX; round++) {
     hk_vectors_add(space, 1, p, x, x_new);
-    if (!hk_springs_tighten(problem->work->springs, x, x_new, data->taut)) break;
+    bool more = hk_springs_tighten(problem->work->springs, x, x_new, data->taut);
+    if (!hk_model_any(model, more)) break;
     *any = true;
     hk_vectors_copy(space, b, push);
     hk_springs_push_taut(problem->work->springs, x, data->taut, problem->tau * problem->tau, push);

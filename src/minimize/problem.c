@@ -51,7 +51,7 @@ size_t hk_problem_bytes(const HkProblem *p) {
 HkStatus hk_problem_create(const HkModel *model, const HkForceWork *work, HkProblem *p,
                            HkError *error) {
   *p = (HkProblem){.model = model, .work = work};
-  p->space = (HkVectors){.n = model->n, .threads = model->threads};
+  p->space = (HkVectors){.model = model, .n = model->n, .threads = model->threads};
   p->held.stays = model->pin_method == HK_PINS_REACTION;
   p->hessian = (HkHessian){.model = model, .work = work, .held = &p->held, .pattern = &p->pattern};
   HkStatus status = allocate(p, error);
@@ -175,7 +175,7 @@ static bool is_bounded(HkProblem *p) {
     if (hk_force_has_blocks(m, f) && !m->forces[f].type->quadratic) return false;
   if (hk_forces_have_filter(m)) return false;
   if (!p->damped) return true;
-  return hk_parallel_most(m->threads, m->n, damping_range, p, p->space.sums) <= 0.5;
+  return hk_most_vertices(m, damping_range, p, p->space.sums) <= 0.5;
 }
 
 /* ---- The diagonal ---- */
@@ -335,7 +335,7 @@ double hk_problem_gradient(HkProblem *p, const double *x, double *g) {
                  .fall = {square * fall[0], square * fall[1], square * fall[2]},
                  .flat = m->dimension == 2,
                  .g = g}};
-  return sqrt(hk_parallel_sum(m->threads, m->n, gradient_range, &a, p->space.sums));
+  return sqrt(hk_sum_vertices(m, gradient_range, &a, p->space.sums));
 }
 
 typedef struct Change {
@@ -368,7 +368,7 @@ double hk_problem_change(HkProblem *p, const double *from, const double *to) {
     drag(p, from, to);
     a.drag = p->scratch2;
   }
-  double rest = hk_parallel_sum(m->threads, m->n, change_range, &a, p->space.sums);
+  double rest = hk_sum_vertices(m, change_range, &a, p->space.sums);
   return rest + p->tau * p->tau * energy;
 }
 
@@ -390,7 +390,7 @@ static double inertia_range(void *user, int64_t begin, int64_t end) {
 
 double hk_problem_inertia(const HkProblem *p, const double *x) {
   Measure a = {p, x};
-  return hk_parallel_sum(p->model->threads, p->model->n, inertia_range, &a, p->space.sums);
+  return hk_sum_vertices(p->model, inertia_range, &a, p->space.sums);
 }
 
 double hk_problem_magnitude(const HkProblem *p, const double *x) {
@@ -424,7 +424,7 @@ static double norm_range(void *user, int64_t begin, int64_t end) {
 
 static double norm(HkProblem *p, const double *x, const double *from) {
   Norm a = {p, x, from};
-  return sqrt(hk_parallel_sum(p->model->threads, p->model->n, norm_range, &a, p->space.sums));
+  return sqrt(hk_sum_vertices(p->model, norm_range, &a, p->space.sums));
 }
 
 double hk_problem_norm(HkProblem *p, const double *d) {
@@ -462,9 +462,8 @@ void hk_problem_measure(HkProblem *p, const double *x_n) {
   Measure a = {p, x_n}, weights = {p, NULL};
   p->origin = x_n;
   const HkVectors *s = &p->space;
-  p->resolution = DBL_EPSILON * hk_parallel_most(s->threads, s->n, furthest_range, &a, s->sums);
-  p->rounding =
-      p->resolution * sqrt(hk_parallel_sum(s->threads, s->n, weight_range, &weights, s->sums));
+  p->resolution = DBL_EPSILON * hk_most_vertices(p->model, furthest_range, &a, s->sums);
+  p->rounding = p->resolution * sqrt(hk_sum_vertices(p->model, weight_range, &weights, s->sums));
 }
 
 void hk_problem_measure_rounding(HkProblem *p, const double *x) {
@@ -472,7 +471,7 @@ void hk_problem_measure_rounding(HkProblem *p, const double *x) {
   Measure a = {p, p->scratch};
   if (!hk_problem_has_unbounded(p)) return;
   if (bound_extra(p, x, true, p->scratch, NULL) < 0) return; /* no memory: it stays as it is */
-  double r = p->resolution * sqrt(hk_parallel_sum(s->threads, s->n, weight_range, &a, s->sums));
+  double r = p->resolution * sqrt(hk_sum_vertices(p->model, weight_range, &a, s->sums));
   if (r > p->rounding) p->rounding = r;
 }
 
@@ -496,5 +495,5 @@ bool hk_problem_is_convex(HkProblem *p, const double *x) {
   Measure a = {p, x};
   for (int f = 0; f < m->force_count; f++)
     if (hk_force_has_blocks(m, f) && !m->forces[f].type->quadratic) return false;
-  return hk_parallel_most(m->threads, m->n, pressure_range, &a, p->space.sums) <= 1.0 / 3;
+  return hk_most_vertices(m, pressure_range, &a, p->space.sums) <= 1.0 / 3;
 }

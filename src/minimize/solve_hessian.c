@@ -36,8 +36,9 @@ bool hk_solve_hessian_has_multigrid(const HkSolveHessian *solve) {
 static HkStatus use(HkSolveHessian *s, HkLinear *linear, HkError *error) {
   HkProblem *p = s->problem;
   s->linear = linear;
-  s->assembled = linear->type->needs_matrix(linear->method.params);
-  return s->assembled ? HK_OK : hk_hessian_need_springs(&p->hessian, error);
+  s->assembled = linear->needs_matrix;
+  return s->assembled && !linear->preconditions ? HK_OK
+                                                : hk_hessian_need_springs(&p->hessian, error);
 }
 
 static HkLinearSetup setup_of(const HkProblem *p) {
@@ -138,6 +139,7 @@ static HkStatus solve_once(HkSolveHessian *s, const HkHessianSystem *system, dou
   at.projection = system->projection;
   at.taut = system->taut;
   at.single = system->accuracy >= SINGLE_ACCURACY;
+  at.preconditions = s->linear->preconditions;
   HK_TRY(hk_hessian_evaluate(&problem->hessian, &at, s->assembled, &A, error));
   lift(s, system->b, system->d);
   HK_TRY(hk_linear_prepare(s->linear, &A, error));

@@ -32,8 +32,8 @@ static HkStatus copy_mesh(const HkContext *context, const HkMesh *from, HkMesh *
   return status;
 }
 
-static HkStatus check_memory(const HkContext *context, const HkBody *body,
-                             const HkMeshCounts *counts, bool made, HkError *error) {
+HkStatus hk_body_check_memory(const HkContext *context, const HkBody *body,
+                              const HkMeshCounts *counts, bool made, HkError *error) {
   char what[80];
   HkContext c = hk_context_or_default(context);
   snprintf(what, sizeof what, "a model of %lld vertices", (long long)counts->vertices);
@@ -45,7 +45,7 @@ static HkStatus make_shape(const HkContext *context, const HkBody *body, HkMesh 
                            HkError *error) {
   HkMeshCounts counts;
   HK_TRY(hk_shape_count(&body->shape, &counts, error));
-  HK_TRY(check_memory(context, body, &counts, false, error));
+  HK_TRY(hk_body_check_memory(context, body, &counts, false, error));
   return hk_mesh_shape(context, &body->shape, mesh, error);
 }
 
@@ -83,7 +83,7 @@ static void start(const HkMesh *mesh, const HkBody *body, const double *mass, do
 }
 
 static HkStatus append_vertices(HkModel *m, const HkMesh *mesh, const HkBody *body,
-                                HkError *error) {
+                                const HkWholeMesh *whole, HkError *error) {
   const HkContext *c = &m->context;
   int64_t n = m->n + mesh->vertex_count;
   int64_t wanted = n + 1; /* kernels load four numbers at the last vertex: HK_PAD */
@@ -96,7 +96,7 @@ static HkStatus append_vertices(HkModel *m, const HkMesh *mesh, const HkBody *bo
   HK_TRY(hk_grow(c, &m->mass, &capacity[2], wanted, sizeof *m->mass, "vertices", error));
   m->capacity.vertices = capacity[0];
   memset(m->mass + m->n, 0, (size_t)mesh->vertex_count * sizeof *m->mass);
-  HK_TRY(hk_body_masses(mesh, body, m->mass + m->n, error));
+  HK_TRY(hk_body_masses(mesh, body, whole, m->mass + m->n, error));
   start(mesh, body, m->mass + m->n, m->x0 + 3 * m->n, m->v0 + 3 * m->n);
   m->n = n;
   return HK_OK;
@@ -132,10 +132,13 @@ static void keep_names(HkMesh *mesh) {
   mesh->cell_count = mesh->corner_count = 0;
 }
 
-/* In two dimensions z must be 0; sets it to 0 where a rotation has left rounding error. */
-static HkStatus flatten(HkMesh *mesh, HkError *error) {
-  double size = 0;
-  for (int64_t c = 0; c < 3 * mesh->vertex_count; c++) size = fmax(size, fabs(mesh->x[c]));
+double hk_mesh_furthest(const HkMesh *mesh) {
+  double furthest = 0;
+  for (int64_t c = 0; c < 3 * mesh->vertex_count; c++) furthest = fmax(furthest, fabs(mesh->x[c]));
+  return furthest;
+}
+
+HkStatus hk_mesh_flatten(HkMesh *mesh, double size, const int64_t *number, HkError *error) {
   for (int64_t i = 0; i < mesh->vertex_count; i++) {
     double *z = &mesh->x[3 * i + 2];
     if (fabs(*z) > 1e-12 * size)
@@ -143,31 +146,36 @@ static HkStatus flatten(HkMesh *mesh, HkError *error) {
           error, HK_ERROR_INVALID,
           "vertex %lld has z = %g m, but the scene has dimension 2; set dimension to 3 or "
           "transform the body into the plane z = 0",
-          (long long)i, *z);
+          (long long)(number ? number[i] : i), *z);
     *z = 0;
   }
   return HK_OK;
+}
+
+HkStatus hk_model_append_mesh(HkModel *m, const HkScene *scene, const HkBody *body, HkMesh *mesh,
+                              const HkWholeMesh *whole, HkError *error) {
+  int64_t first = m->n;
+  HK_TRY(append_vertices(m, mesh, body, whole, error));
+  HK_TRY(append_cells(m, mesh, first, error));
+  HK_TRY(hk_model_add_springs(m, mesh, body, scene->folder, first, whole, error));
+  return hk_model_add_faces(m, mesh, first, error);
 }
 
 static HkStatus add_mesh(HkModel *m, const HkScene *scene, const HkBody *body, HkMesh *mesh,
                          HkError *error) {
   HkRepairCounts repaired;
   HkMeshCounts counts = hk_mesh_counts(mesh);
-  int64_t first = m->n;
-  HK_TRY(check_memory(&m->context, body, &counts, true, error));
+  HK_TRY(hk_body_check_memory(&m->context, body, &counts, true, error));
   HK_TRY(hk_fail_under(error, hk_mesh_transform(mesh, &body->transform, error), "transform"));
   HK_TRY(hk_mesh_repair(mesh, &body->repair, &repaired, error));
   if (mesh->vertex_count == 0) return hk_fail(error, HK_ERROR_INVALID, "there are no vertices");
-  if (m->dimension == 2) HK_TRY(flatten(mesh, error));
-  HK_TRY(append_vertices(m, mesh, body, error));
-  HK_TRY(append_cells(m, mesh, first, error));
-  HK_TRY(hk_model_add_springs(m, mesh, body, scene->folder, first, error));
-  return hk_model_add_faces(m, mesh, first, error);
+  if (m->dimension == 2) HK_TRY(hk_mesh_flatten(mesh, hk_mesh_furthest(mesh), NULL, error));
+  return hk_model_append_mesh(m, scene, body, mesh, NULL, error);
 }
 
 /* Keeps an error with a line in a mesh or springs file; adds the key in the scene to all others. */
-static HkStatus blame(const HkScene *scene, const HkBody *body, int index, const HkError *inner,
-                      HkError *error) {
+HkStatus hk_body_blame(const HkScene *scene, int index, const HkError *inner, HkError *error) {
+  const HkBody *body = &scene->bodies[index];
   char path[64];
   if (inner->line > 0) {
     if (error) *error = *inner;
@@ -181,7 +189,7 @@ static HkStatus blame(const HkScene *scene, const HkBody *body, int index, const
 }
 
 /* Checks a body that was filled in C, by the schemas of its parts. */
-static HkStatus check_body(const HkBody *body, HkError *error) {
+HkStatus hk_body_check(const HkBody *body, HkError *error) {
   HK_TRY(hk_params_check(&hk_part_body, body, "", error));
   HK_TRY(hk_params_check(&hk_part_transform, &body->transform, "transform", error));
   HK_TRY(hk_params_check(&hk_part_springs, &body->springs, "springs", error));
@@ -193,27 +201,37 @@ static HkStatus check_body(const HkBody *body, HkError *error) {
   return HK_OK;
 }
 
-HkStatus hk_model_add_body(HkModel *m, const HkScene *scene, int index, HkError *error) {
+HkStatus hk_model_append_range(HkModel *m, const HkScene *scene, int index, int64_t first,
+                               HkMesh *mesh, HkError *error) {
   const HkBody *body = &scene->bodies[index];
   char buffer[32];
   const char *name = hk_body_name(body, index, buffer, sizeof buffer);
+  keep_names(mesh);
+  HkBodyRange *range = &m->bodies[m->body_count++];
+  *range = (HkBodyRange){.first = first,
+                         .count = m->n - first,
+                         .first_number = first,
+                         .total = m->n - first,
+                         .contact = body->contact,
+                         .names = mesh};
+  size_t bytes = strlen(name) + 1;
+  HK_TRY(hk_alloc(&m->context, &range->name, (int64_t)bytes, 1, "a name", error));
+  memcpy(range->name, name, bytes);
+  return HK_OK;
+}
+
+HkStatus hk_model_add_body(HkModel *m, const HkScene *scene, int index, HkError *error) {
+  const HkBody *body = &scene->bodies[index];
   HkMesh *mesh = NULL;
   int64_t first = m->n;
   HkError inner = {0};
-  HkStatus status = check_body(body, &inner);
+  HkStatus status = hk_body_check(body, &inner);
   if (status >= 0) status = get_mesh(scene, body, &mesh, &inner);
   if (status >= 0) mesh->first_number = scene->store->is_course_format;
   if (status >= 0) status = add_mesh(m, scene, body, mesh, &inner);
   if (status < 0) {
     hk_mesh_destroy(&mesh);
-    return blame(scene, body, index, &inner, error);
+    return hk_body_blame(scene, index, &inner, error);
   }
-  keep_names(mesh);
-  HkBodyRange *range = &m->bodies[m->body_count++];
-  *range =
-      (HkBodyRange){.first = first, .count = m->n - first, .contact = body->contact, .names = mesh};
-  size_t bytes = strlen(name) + 1;
-  HK_TRY(hk_alloc(&m->context, &range->name, (int64_t)bytes, 1, "a name", error));
-  memcpy(range->name, name, bytes);
-  return HK_OK;
+  return hk_model_append_range(m, scene, index, first, mesh, error);
 }

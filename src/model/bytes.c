@@ -5,6 +5,7 @@
  */
 #include "force/force.h"
 #include "model/build.h"
+#include "model/part.h"
 
 #include <string.h>
 
@@ -68,5 +69,6 @@ static size_t count_copy(const HkModel *m) {
 
 size_t hk_model_bytes(const HkModel *m) {
   if (m->origin) return count_copy(m);
-  return sizeof *m + count_vertices(m) + count_springs(m) + count_cells(m) + count_parts(m);
+  return sizeof *m + count_vertices(m) + count_springs(m) + count_cells(m) + count_parts(m) +
+         hk_part_bytes(m);
 }

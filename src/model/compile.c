@@ -3,6 +3,7 @@
 #include "base/vec.h"
 #include "force/force.h"
 #include "model/build.h"
+#include "model/part.h"
 #include "scene/blame.h"
 #include "scene/parts.h"
 #include "scene/store.h"
@@ -67,8 +68,8 @@ static HkStatus claim_vertices(HkModel *m, const HkPin *pin, int32_t *owner, HkE
   for (int64_t k = 0; k < count && status >= 0; k++) {
     int32_t v = vertices[k];
     if (owner[v] >= 0)
-      status =
-          hk_fail(error, HK_ERROR_INVALID, "vertex %d is pinned already by pins[%d]", v, owner[v]);
+      status = hk_fail(error, HK_ERROR_INVALID, "vertex %lld is pinned already by pins[%d]",
+                       (long long)(m->part ? m->part->number[v] : v), owner[v]);
     else
       m->pin_count++;
     owner[v] = m->motion_count - 1;
@@ -80,16 +81,17 @@ static HkStatus claim_vertices(HkModel *m, const HkPin *pin, int32_t *owner, HkE
 static HkStatus compile_pins(HkModel *m, const HkScene *scene, HkError *error) {
   const HkContext *c = &m->context;
   if (scene->pin_count == 0) return HK_OK;
-  if (scene->store->is_course_format) HK_TRY(hk_course_check_pins(scene, m->n, error));
-  HK_TRY(hk_alloc(c, &m->motions, scene->pin_count, sizeof *m->motions, "pins", error));
+  if (scene->store->is_course_format) HK_TRY(hk_course_check_pins(scene, hk_model_total(m), error));
   int32_t *owner = NULL;
-  HK_TRY(hk_alloc(c, &owner, m->n, sizeof *owner, "pins", error));
-  for (int64_t i = 0; i < m->n; i++) owner[i] = -1;
-  HkStatus status = HK_OK;
+  HkStatus status = hk_alloc(c, &m->motions, scene->pin_count, sizeof *m->motions, "pins", error);
+  if (status >= 0) status = hk_alloc(c, &owner, m->n, sizeof *owner, "pins", error);
+  for (int64_t i = 0; i < m->n && status >= 0; i++) owner[i] = -1;
+  status = hk_model_agree(m, status, error);
   for (int p = 0; p < scene->pin_count && status >= 0; p++) {
     HkError inner = {0};
-    status = compile_motion(m, &scene->pins[p], &inner);
+    status = hk_model_agree(m, compile_motion(m, &scene->pins[p], &inner), &inner);
     if (status >= 0) status = claim_vertices(m, &scene->pins[p], owner, &inner);
+    status = hk_model_agree(m, status, &inner);
     if (status < 0 && inner.line > 0 && error) *error = inner; /* in a file of the motion */
     if (status < 0 && inner.line == 0) blame(scene, "pins", p, &inner, error);
   }
@@ -115,23 +117,34 @@ static HkStatus compile_force(HkModel *m, const HkMethod *method, HkError *error
 }
 
 static HkStatus compile_forces(HkModel *m, const HkScene *scene, HkError *error) {
-  HK_TRY(hk_alloc(&m->context, &m->forces, scene->force_count + 1, sizeof *m->forces, "forces",
-                  error));
   HkMethod springs = {0};
-  HK_TRY(hk_method_choose(&springs, HK_FORCE, "springs", error));
-  HkStatus status = compile_force(m, &springs, error);
+  HkStatus status =
+      hk_alloc(&m->context, &m->forces, scene->force_count + 1, sizeof *m->forces, "forces", error);
+  if (status >= 0) status = hk_method_choose(&springs, HK_FORCE, "springs", error);
+  if (status >= 0) status = compile_force(m, &springs, error);
   hk_method_clear(&springs);
+  status = hk_model_agree(m, status, error);
   for (int f = 0; f < scene->force_count && status >= 0; f++) {
     HkError inner = {0};
-    status = compile_force(m, &scene->forces[f], &inner);
+    status = hk_model_agree(m, compile_force(m, &scene->forces[f], &inner), &inner);
     if (status < 0) blame(scene, "forces", f, &inner, error);
   }
   m->velocity_dependent = hk_forces_use_velocity(m);
   return status;
 }
 
+static HkStatus name_probe(const HkModel *m, const char *name, HkCompiledProbe *probe,
+                           HkError *error) {
+  size_t bytes = strlen(name) + 1;
+  HK_TRY(hk_alloc(&m->context, &probe->name, (int64_t)bytes, 1, "a name", error));
+  memcpy(probe->name, name, bytes);
+  return HK_OK;
+}
+
 static HkStatus compile_probes(HkModel *m, const HkScene *scene, HkError *error) {
-  HK_TRY(hk_alloc(&m->context, &m->probes, scene->probe_count, sizeof *m->probes, "probes", error));
+  HkStatus allocated =
+      hk_alloc(&m->context, &m->probes, scene->probe_count, sizeof *m->probes, "probes", error);
+  HK_TRY(hk_model_agree(m, allocated, error));
   for (int k = 0; k < scene->probe_count; k++) {
     HkCompiledProbe *probe = &m->probes[m->probe_count++];
     char buffer[32];
@@ -141,9 +154,7 @@ static HkStatus compile_probes(HkModel *m, const HkScene *scene, HkError *error)
     HkStatus status =
         hk_model_select(m, &scene->probes[k].select, &probe->vertices, &probe->count, &inner);
     if (status < 0) return blame(scene, "probes", k, &inner, error);
-    size_t bytes = strlen(name) + 1;
-    HK_TRY(hk_alloc(&m->context, &probe->name, (int64_t)bytes, 1, "a name", error));
-    memcpy(probe->name, name, bytes);
+    HK_TRY(hk_model_agree(m, name_probe(m, name, probe, error), error));
   }
   return HK_OK;
 }
@@ -164,6 +175,40 @@ static uint64_t fingerprint(const HkModel *m) {
   h = hk_hash(h, m->pin_vertex, pins * sizeof *m->pin_vertex);
   h = hk_hash(h, m->pin_motion, pins * sizeof *m->pin_motion);
   return hk_obstacles_hash(m, h);
+}
+
+/* Counts springs and pins of the whole model, and returns the fingerprint of a model in parts: the
+ * sum of the hashes of all vertices and springs, by their numbers, which is the same for any number
+ * of ranks. Masses are left out: where they are shares of a total, rounding differs with the parts.
+ */
+static uint64_t part_fingerprint(const HkModel *m) {
+  HkPart *p = m->part;
+  const HkSpringArrays *s = &m->springs;
+  uint64_t sum = 0;
+  for (int64_t i = 0; i < m->n; i++) {
+    if (p->ghost[i]) continue;
+    uint64_t h = hk_hash(HK_HASH_START, &p->number[i], sizeof p->number[i]);
+    sum += hk_hash(h, m->x0 + 3 * i, 3 * sizeof *m->x0);
+  }
+  for (int64_t k = 0; k < s->count; k++) {
+    if (p->ghost[s->i[k]]) continue;
+    const int64_t ends[] = {p->number[s->i[k]], p->number[s->j[k]]};
+    const double values[] = {s->k[k], s->l0[k], s->damping ? s->damping[k] : 0,
+                             s->tension ? s->tension[k] : 0};
+    sum += hk_hash(hk_hash(HK_HASH_START, ends, sizeof ends), values, sizeof values);
+    p->all_springs++;
+  }
+  for (int64_t q = 0; q < m->pin_count; q++) {
+    if (p->ghost[m->pin_vertex[q]]) continue;
+    const int64_t pin[] = {p->number[m->pin_vertex[q]], m->pin_motion[q]};
+    sum += hk_hash(HK_HASH_START, pin, sizeof pin);
+    p->all_pins++;
+  }
+  int64_t all[] = {(int64_t)sum, p->all_springs, p->all_pins};
+  hk_ranks_sum_int64(p->ranks, all, 3);
+  p->all_springs = all[1];
+  p->all_pins = all[2];
+  return hk_obstacles_hash(m, hk_hash((uint64_t)all[0], &m->dimension, sizeof m->dimension));
 }
 
 static HkStatus check_settings(const HkScene *scene, HkError *error) {
@@ -205,12 +250,19 @@ void hk_model_warn_gravities(const HkModel *m) {
 
 /* Warns of input that is valid but rarely intended. */
 static void warn_oddities(const HkModel *m, const HkScene *scene) {
-  int64_t loose = 0;
-  for (int64_t i = 0; i < m->n; i++) loose += m->adj_start[i] == m->adj_start[i + 1];
-  if (loose)
-    hk_log(&m->context, HK_LOG_WARNING, "%lld of %lld vertices have no spring", (long long)loose,
-           (long long)m->n);
-  if (m->pin_count == m->n)
+  int64_t counts[2] = {0, 0};               /* vertices without springs, vertices without pins */
+  if (m->part && m->part->gathered) return; /* rank 0 has warned of the whole model */
+  for (int64_t i = 0; i < m->n; i++) {
+    counts[0] += m->adj_start[i] == m->adj_start[i + 1] && !hk_model_is_ghost(m, i);
+    counts[1] += !hk_model_is_ghost(m, i);
+  }
+  for (int64_t p = 0; p < m->pin_count; p++) counts[1] -= !hk_model_is_ghost(m, m->pin_vertex[p]);
+  if (m->part) hk_ranks_sum_int64(m->part->ranks, counts, 2);
+  if (m->part && m->part->ranks->rank > 0) return; /* one rank warns for all */
+  if (counts[0])
+    hk_log(&m->context, HK_LOG_WARNING, "%lld of %lld vertices have no spring",
+           (long long)counts[0], (long long)hk_model_total(m));
+  if (counts[1] == 0)
     hk_log(&m->context, HK_LOG_WARNING, "every vertex is pinned, so none is free to move");
   for (int k = 0; k < scene->output_count; k++)
     if (m->probe_count == 0 && strcmp(scene->outputs[k].schema->name, "probes") == 0)
@@ -232,39 +284,61 @@ static HkStatus keep_folder(HkModel *m, const char *folder, HkError *error) {
   return HK_OK;
 }
 
-static HkStatus compile(HkModel *m, const HkScene *scene, HkError *error) {
-  HK_TRY(keep_folder(m, scene->folder, error));
+static HkStatus add_bodies(HkModel *m, const HkScene *scene, HkError *error) {
   HK_TRY(hk_alloc(&m->context, &m->bodies, scene->body_count, sizeof *m->bodies, "bodies", error));
   for (int b = 0; b < scene->body_count; b++) HK_TRY(hk_model_add_body(m, scene, b, error));
   if (m->dimension == 2)
     for (int64_t i = 0; i < m->n; i++) m->v0[3 * i + 2] = 0;
   for (int64_t i = 0; i < m->n; i++) m->total_mass += m->mass[i];
-  HK_TRY(make_adjacency(m, error));
-  HK_TRY(compile_pins(m, scene, error));
-  HK_TRY(hk_model_add_obstacles(m, scene, error));
-  HK_TRY(hk_model_add_pairs(m, scene, error));
+  return HK_OK;
+}
+
+static HkStatus compile(HkModel *m, const HkScene *scene, HkError *error) {
+  HK_TRY(keep_folder(m, scene->folder, error));
+  HK_TRY(m->context.ranks ? hk_model_add_part(m, scene, error) : add_bodies(m, scene, error));
+  /* Ranks agree before each step that calls collective functions. */
+  HK_TRY(hk_model_agree(m, make_adjacency(m, error), error));
+  HK_TRY(hk_model_agree(m, compile_pins(m, scene, error), error));
+  HK_TRY(hk_model_agree(m, hk_model_add_obstacles(m, scene, error), error));
+  HK_TRY(hk_model_agree(m, hk_model_add_pairs(m, scene, error), error));
   HK_TRY(compile_forces(m, scene, error));
   HK_TRY(compile_probes(m, scene, error));
-  HK_TRY(hk_method_copy(&scene->step, &m->step, error));
+  HK_TRY(hk_model_agree(m, hk_method_copy(&scene->step, &m->step, error), error));
   warn_oddities(m, scene);
-  m->fingerprint = fingerprint(m);
+  m->fingerprint = m->part ? part_fingerprint(m) : fingerprint(m);
+  hk_part_release_source(m);
   return HK_OK;
+}
+
+static HkStatus check_device(const HkContext *c, HkError *error) {
+  if ((c->device == HK_PETSC) == (c->ranks != NULL)) return HK_OK;
+  return hk_fail(error, HK_ERROR_INVALID,
+                 c->ranks ? "the context has ranks; its device must be HK_PETSC"
+                          : "the device HK_PETSC needs ranks; open them with hk_ranks_open");
 }
 
 HkStatus hk_model_compile(const HkScene *scene, HkModel **model, HkError *error) {
   HkContext c = scene->context;
   *model = NULL;
   HkError wrong = {0};
+  HK_TRY(check_device(&c, error));
   if (check_settings(scene, &wrong) < 0) return hk_scene_blame(scene, "", &wrong, error);
-  HK_TRY(hk_alloc(&c, model, 1, sizeof **model, "a model", error));
+  HkStatus status = hk_alloc(&c, model, 1, sizeof **model, "a model", error);
+  if (c.ranks) status = hk_ranks_agree(c.ranks, status, error);
+  if (status < 0) {
+    hk_free(&c, model);
+    return status;
+  }
   HkModel *m = *model;
   m->context = c;
-  m->threads = c.threads > 0 ? c.threads : hk_thread_count();
+  /* Ranks share the cores of a machine: one thread each unless the caller asks for more. */
+  m->threads = c.threads > 0 ? c.threads : c.ranks ? 1 : hk_thread_count();
   m->dimension = scene->dimension;
   m->up = scene->up;
   m->time = scene->time;
   m->pin_method = scene->pin_method;
-  HkStatus status = compile(m, scene, error);
+  status = compile(m, scene, error);
+  if (c.ranks) status = hk_ranks_agree(c.ranks, status, error);
   if (status < 0) hk_model_destroy(model);
   return status;
 }
@@ -301,6 +375,7 @@ void hk_model_destroy(HkModel **model) {
   if (!m) return;
   HkContext c = m->context;
   destroy_parts(m);
+  hk_part_destroy(m);
   void *arrays[] = {&m->bodies,       &m->motions,
                     &m->forces,       &m->probes,
                     &m->x0,           &m->v0,

@@ -1,42 +1,79 @@
 /* Counts, ranges and arrays of a model, for callers. */
 #include "base/isa.h"
+#include "model/part.h"
 #include "model/state.h"
 
 #include <string.h>
 
-static void widen(double value, double *min, double *max) {
-  if (value < *min) *min = value;
-  if (value > *max) *max = value;
+/* Ranges of a model, each as its largest value and that of the negative values, so that all of them
+ * are reduced over ranks at once; -INFINITY: there is no value. */
+enum { RANGE_MASS, RANGE_K, RANGE_LENGTH, RANGE_BOX, RANGES = RANGE_BOX + 3 };
+
+static void widen(double value, double range[2]) {
+  if (-value > range[0]) range[0] = -value;
+  if (value > range[1]) range[1] = value;
+}
+
+static void take_range(const double range[2], double *min, double *max) {
+  if (range[0] == -INFINITY) return;
+  *min = -range[0];
+  *max = range[1];
+}
+
+/* Sets the counts of what this rank owns, or of the whole model without ranks. */
+static void count_owned(const HkModel *m, HkModelInfo *info) {
+  const int32_t *i = m->springs.i;
+  if (!m->part) {
+    info->vertices = m->n;
+    info->springs = m->springs.count;
+    info->faces = m->face_count;
+    info->pinned = m->pin_count;
+    return;
+  }
+  info->vertices = m->part->owned;
+  for (int64_t s = 0; s < m->springs.count; s++) info->springs += !hk_model_is_ghost(m, i[s]);
+  for (int64_t f = 0; f < m->face_count; f++) info->faces += !hk_model_is_ghost(m, m->face[3 * f]);
+  for (int64_t p = 0; p < m->pin_count; p++)
+    info->pinned += !hk_model_is_ghost(m, m->pin_vertex[p]);
+}
+
+static void find_ranges(const HkModel *m, double range[RANGES][2]) {
+  for (int k = 0; k < RANGES; k++) range[k][0] = range[k][1] = -INFINITY;
+  for (int64_t i = 0; i < m->n; i++) {
+    widen(m->mass[i], range[RANGE_MASS]);
+    for (int c = 0; c < 3; c++) widen(m->x0[3 * i + c], range[RANGE_BOX + c]);
+  }
+  for (int64_t s = 0; s < m->springs.count; s++) {
+    widen(m->springs.k[s], range[RANGE_K]);
+    widen(m->springs.l0[s], range[RANGE_LENGTH]);
+  }
 }
 
 HkModelInfo hk_model_info(const HkModel *m) {
   HkIsa isa = HK_ISA_PORTABLE;
   hk_isa_pick(&isa, NULL);
-  HkModelInfo info = {.vertices = m->n,
-                      .springs = m->springs.count,
-                      .faces = m->face_count,
-                      .pinned = m->pin_count,
-                      .bodies = m->body_count,
+  HkModelInfo info = {.bodies = m->body_count,
                       .dimension = m->dimension,
                       .mass = m->total_mass,
                       .bytes = hk_model_bytes(m),
                       .threads = m->threads,
                       .vectors = hk_isa_name(isa)};
-  info.mass_min = info.mass_max = m->mass[0];
-  memcpy(info.box_min, m->x0, sizeof info.box_min);
-  memcpy(info.box_max, m->x0, sizeof info.box_max);
-  for (int64_t i = 0; i < m->n; i++) {
-    widen(m->mass[i], &info.mass_min, &info.mass_max);
-    for (int c = 0; c < 3; c++) widen(m->x0[3 * i + c], &info.box_min[c], &info.box_max[c]);
+  double range[RANGES][2];
+  count_owned(m, &info);
+  find_ranges(m, range);
+  if (m->part) {
+    int64_t counts[] = {info.vertices, info.springs, info.faces, info.pinned};
+    hk_ranks_sum_int64(m->part->ranks, counts, 4);
+    hk_ranks_most(m->part->ranks, range[0], 2 * RANGES);
+    info.vertices = counts[0];
+    info.springs = counts[1];
+    info.faces = counts[2];
+    info.pinned = counts[3];
   }
-  if (m->springs.count > 0) {
-    info.k_min = info.k_max = m->springs.k[0];
-    info.length_min = info.length_max = m->springs.l0[0];
-  }
-  for (int64_t s = 0; s < m->springs.count; s++) {
-    widen(m->springs.k[s], &info.k_min, &info.k_max);
-    widen(m->springs.l0[s], &info.length_min, &info.length_max);
-  }
+  take_range(range[RANGE_MASS], &info.mass_min, &info.mass_max);
+  take_range(range[RANGE_K], &info.k_min, &info.k_max);
+  take_range(range[RANGE_LENGTH], &info.length_min, &info.length_max);
+  for (int c = 0; c < 3; c++) take_range(range[RANGE_BOX + c], &info.box_min[c], &info.box_max[c]);
   info.state_bytes = sizeof(HkState) + 2 * hk_vector_bytes(m->n) + (size_t)m->pin_count;
   return info;
 }

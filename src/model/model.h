@@ -16,6 +16,7 @@ struct HkForceType;
 typedef struct HkBodyRange {
   char *name;
   int64_t first, count;
+  int64_t first_number, total; /* in the whole model: first and count unless it is made in parts */
   HkBodyContact contact;
   HkMesh *names; /* a mesh that only keeps sets and vertex_map, for selections */
 } HkBodyRange;
@@ -139,6 +140,7 @@ struct HkModel {
                          * model. Forces and settings may differ; a run compares its whole scene,
                          * see run/record.c */
   HkModelCapacity capacity;
+  struct HkPart *part; /* of this rank; NULL: the model is whole */
 };
 
 /* Returns a number that differs after each live change. */

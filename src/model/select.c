@@ -1,5 +1,5 @@
 /* Selections of vertices, by their positions at the start. */
-#include "model/model.h"
+#include "model/part.h"
 
 #include "base/sort.h"
 #include "base/vec.h"
@@ -32,10 +32,10 @@ static const char *set_name(const void *mesh, int index) {
   return hk_mesh_set_name(mesh, index);
 }
 
-/* Converts a vertex number of the body's file to that of the model. */
-static HkStatus find_index(const HkBodyRange *body, int64_t index, int32_t *found, HkError *error) {
+/* Converts a vertex number of the body's file to that of the whole model. */
+static HkStatus find_index(const HkBodyRange *body, int64_t index, int64_t *found, HkError *error) {
   const HkMesh *names = body->names;
-  int64_t count = names->vertex_map ? names->file_vertex_count : body->count;
+  int64_t count = names->vertex_map ? names->file_vertex_count : body->total;
   if (index < 0 || index >= count)
     return hk_fail(error, HK_ERROR_INVALID,
                    "vertex %lld of body '%s' is not there: it has the vertices 0 to %lld",
@@ -44,16 +44,16 @@ static HkStatus find_index(const HkBodyRange *body, int64_t index, int32_t *foun
   if (vertex < 0)
     return hk_fail(error, HK_ERROR_INVALID, "vertex %lld of body '%s' was dropped by the repair",
                    (long long)index, body->name);
-  *found = (int32_t)(body->first + vertex);
+  *found = body->first_number + vertex;
   return HK_OK;
 }
 
-static HkStatus find_vertex(const HkModel *m, int64_t vertex, int32_t *found, HkError *error) {
-  if (vertex < 0 || vertex >= m->n)
+static HkStatus find_vertex(const HkModel *m, int64_t vertex, int64_t *found, HkError *error) {
+  if (vertex < 0 || vertex >= hk_model_total(m))
     return hk_fail(error, HK_ERROR_INVALID,
                    "vertex %lld is not there: all bodies together have the vertices 0 to %lld",
-                   (long long)vertex, (long long)m->n - 1);
-  *found = (int32_t)vertex;
+                   (long long)vertex, (long long)hk_model_total(m) - 1);
+  *found = vertex;
   return HK_OK;
 }
 
@@ -66,6 +66,13 @@ static void tidy(int32_t *list, int64_t *count) {
   *count = unique;
 }
 
+static bool has_set(const HkMesh *names, const char *name) {
+  for (int s = 0; s < hk_mesh_set_count(names); s++)
+    if (strcmp(hk_mesh_set_name(names, s), name) == 0) return true;
+  return false;
+}
+
+/* Sets of a part have the vertices that are in the part: possibly none. */
 static HkStatus choose_set(const HkModel *m, const HkBodyRange *only, const char *name,
                            uint8_t *is_chosen, HkError *error) {
   bool found = false;
@@ -74,7 +81,7 @@ static HkStatus choose_set(const HkModel *m, const HkBodyRange *only, const char
     if (only && body != only) continue;
     int64_t count;
     const int32_t *set = hk_mesh_set(body->names, name, &count);
-    found |= set != NULL;
+    found |= has_set(body->names, name);
     for (int64_t k = 0; set && k < count; k++) is_chosen[body->first + set[k]] = 1;
   }
   if (found) return HK_OK;
@@ -105,9 +112,13 @@ static void choose_best(const HkModel *m, const HkSelect *s, int64_t begin, int6
   int64_t best = begin;
   for (int64_t i = begin; i < end; i++)
     if (badness(s, m->x0 + 3 * i) < badness(s, m->x0 + 3 * best)) best = i;
-  double limit = badness(s, m->x0 + 3 * best) + s->value;
+  double mine = begin < end ? badness(s, m->x0 + 3 * best) : INFINITY;
+  double least = -hk_model_most(m, -mine), limit = least + s->value;
   if (s->kind == HK_SELECT_NEAREST) {
-    is_chosen[best] = 1;
+    /* Of several ranks with vertices as near, the one with the lowest number. */
+    int64_t number = m->part && begin < end ? m->part->number[best] : best;
+    double first = -hk_model_most(m, mine == least ? -(double)number : -INFINITY);
+    if (mine == least && (double)number == first) is_chosen[best] = 1;
     return;
   }
   for (int64_t i = begin; i < end; i++)
@@ -149,8 +160,9 @@ static HkStatus choose(const HkModel *m, const HkSelect *s, uint8_t *is_chosen, 
 static HkStatus choose_list(const HkModel *m, const HkSelect *select, int32_t **vertices,
                             int64_t *count, HkError *error) {
   uint8_t *is_chosen = NULL;
-  HK_TRY(hk_alloc(&m->context, &is_chosen, m->n, 1, "a selection", error));
-  HkStatus status = choose(m, select, is_chosen, error);
+  HkStatus status = hk_alloc(&m->context, &is_chosen, m->n, 1, "a selection", error);
+  status = hk_model_agree(m, status, error); /* choosing may be collective */
+  if (status >= 0) status = choose(m, select, is_chosen, error);
   for (int64_t i = 0; status >= 0 && i < m->n; i++) *count += is_chosen[i];
   if (status >= 0)
     status = hk_alloc(&m->context, vertices, *count, sizeof **vertices, "a selection", error);
@@ -175,26 +187,85 @@ static HkStatus list_numbers(const HkModel *m, const HkSelect *s, int32_t **vert
                    "vertices by number need \"body\", since there are %d bodies", m->body_count);
   if (!body) body = &m->bodies[0];
   HK_TRY(hk_alloc(&m->context, vertices, s->count, sizeof **vertices, "a selection", error));
-  for (int64_t k = 0; k < s->count; k++)
-    HK_TRY(whole ? find_vertex(m, s->indices[k], *vertices + k, error)
-                 : find_index(body, s->indices[k], *vertices + k, error));
-  *count = s->count;
+  for (int64_t k = 0; k < s->count; k++) {
+    int64_t number = -1;
+    HK_TRY(whole ? find_vertex(m, s->indices[k], &number, error)
+                 : find_index(body, s->indices[k], &number, error));
+    int64_t vertex = m->part ? hk_part_find(m->part, number) : number;
+    if (vertex >= 0) (*vertices)[(*count)++] = (int32_t)vertex;
+  }
   if (*count > 0) tidy(*vertices, count);
+  return HK_OK;
+}
+
+/* Makes a list of vertices by number, of which this part has some, its own list. */
+static HkStatus keep_own(const HkModel *m, const int64_t *numbers, int64_t total,
+                         int32_t **vertices, int64_t *count, HkError *error) {
+  HK_TRY(hk_alloc(&m->context, vertices, total, sizeof **vertices, "a selection", error));
+  for (int64_t k = 0; k < total; k++) {
+    int64_t vertex = hk_part_find(m->part, numbers[k]);
+    if (vertex >= 0) (*vertices)[(*count)++] = (int32_t)vertex;
+  }
+  return HK_OK;
+}
+
+/* A selection of a part while its model is compiled: rank 0 selects from the whole model. */
+static HkStatus select_gathered(const HkModel *m, const HkSelect *select, int32_t **vertices,
+                                int64_t *count, HkError *error) {
+  HkRanks *ranks = m->part->ranks;
+  const HkModel *whole = m->part->source;
+  int64_t total = 0, *numbers = NULL;
+  int32_t *found = NULL;
+  HkStatus status = whole ? hk_model_select(whole, select, &found, &total, error) : HK_OK;
+  HK_TRY(hk_ranks_agree(ranks, status, error));
+  ranks->type->broadcast(ranks, 0, &total, sizeof total);
+  status = hk_alloc(&m->context, &numbers, total, sizeof *numbers, "a selection", error);
+  for (int64_t k = 0; k < total && found && status >= 0; k++) numbers[k] = found[k];
+  if (whole) hk_selection_destroy(whole, &found);
+  status = hk_ranks_agree(ranks, status, error);
+  if (status >= 0) {
+    ranks->type->broadcast(ranks, 0, numbers, (size_t)total * sizeof *numbers);
+    status = keep_own(m, numbers, total, vertices, count, error);
+    status = hk_ranks_agree(ranks, status, error);
+  }
+  hk_free(&m->context, &numbers);
+  return status;
+}
+
+/* Selects from the vertices of a part; no vertex at all is an error where no rank has one. */
+static HkStatus select_own(const HkModel *m, const HkSelect *select, int32_t **vertices,
+                           int64_t *count, HkError *error) {
+  bool numbers = select->kind == HK_SELECT_INDICES || select->kind == HK_SELECT_VERTICES;
+  HkStatus status = numbers ? list_numbers(m, select, vertices, count, error)
+                            : choose_list(m, select, vertices, count, error);
+  status = hk_model_agree(m, status, error);
+  if (status >= 0 && hk_model_most(m, (double)*count) == 0)
+    status = hk_fail(error, HK_ERROR_INVALID, "the selection holds no vertex");
+  return status;
+}
+
+HkStatus hk_model_select_owned(const HkModel *m, const HkSelect *select, int32_t **vertices,
+                               int64_t *count, HkError *error) {
+  HK_TRY(hk_model_select(m, select, vertices, count, error));
+  int64_t kept = 0;
+  for (int64_t k = 0; k < *count; k++)
+    if (!hk_model_is_ghost(m, (*vertices)[k])) (*vertices)[kept++] = (*vertices)[k];
+  *count = kept;
   return HK_OK;
 }
 
 HkStatus hk_model_select(const HkModel *m, const HkSelect *select, int32_t **vertices,
                          int64_t *count, HkError *error) {
-  bool numbers = select->kind == HK_SELECT_INDICES || select->kind == HK_SELECT_VERTICES;
   *vertices = NULL;
   *count = 0;
   HK_TRY(hk_select_check(select, error));
   if (m->body_count == 0)
     return hk_fail(error, HK_ERROR_INVALID, "there is no body to select from");
-  HkStatus status = numbers ? list_numbers(m, select, vertices, count, error)
-                            : choose_list(m, select, vertices, count, error);
-  if (status >= 0 && *count == 0)
-    status = hk_fail(error, HK_ERROR_INVALID, "the selection holds no vertex");
+  HkStatus status;
+  if (m->part && m->part->gathered)
+    status = select_gathered(m, select, vertices, count, error);
+  else
+    status = select_own(m, select, vertices, count, error);
   if (status < 0) hk_selection_destroy(m, vertices);
   return status;
 }

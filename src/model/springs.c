@@ -156,9 +156,8 @@ typedef struct Lengths {
   double *known;          /* LENGTH_SETS sets, each from the last used to the first; 0: free */
 } Lengths;
 
-static HkStatus lengths_create(const HkMesh *mesh, Lengths *lengths, HkError *error) {
-  double furthest = 0;
-  for (int64_t c = 0; c < 3 * mesh->vertex_count; c++) furthest = fmax(furthest, fabs(mesh->x[c]));
+static HkStatus lengths_create(const HkMesh *mesh, double furthest, Lengths *lengths,
+                               HkError *error) {
   lengths->tolerance = 16 * DBL_EPSILON * furthest;
   lengths->cell = TOLERANCES_A_CELL * lengths->tolerance;
   return hk_alloc(&mesh->context, &lengths->known, LENGTH_SETS * LENGTHS_A_SET, sizeof(double),
@@ -196,6 +195,19 @@ static double known_length(Lengths *lengths, double length) {
   return length;
 }
 
+/* Makes the lengths known that are the first of their kind in the whole mesh. Else each window of a
+ * lattice would have other bits in its rest lengths. */
+static HkStatus learn_lengths(const HkMesh *beginning, const HkPairsWanted *wanted,
+                              Lengths *lengths, HkError *error) {
+  HkPairs pairs;
+  HK_TRY(hk_pairs_create(beginning, wanted, &pairs, error));
+  const double *x = beginning->x;
+  for (int64_t p = 0; p < pairs.count; p++)
+    known_length(lengths, hk_distance(x + 3 * (int64_t)pairs.i[p], x + 3 * (int64_t)pairs.j[p]));
+  hk_pairs_destroy(&beginning->context, &pairs);
+  return HK_OK;
+}
+
 /* ---- Springs ---- */
 
 static HkStatus reserve(HkModel *m, int64_t springs, bool damped, bool tension, HkError *error) {
@@ -228,6 +240,7 @@ static HkStatus reserve(HkModel *m, int64_t springs, bool damped, bool tension, 
 /* Input of the springs of a body. */
 typedef struct Making {
   const HkMesh *mesh;
+  const HkWholeMesh *whole; /* NULL: the mesh is whole */
   const HkBody *body;
   Rows rows;
   HkPairs pairs;
@@ -236,6 +249,11 @@ typedef struct Making {
   int32_t *first_row; /* of each pair: its first row plus 1; 0: none */
   int32_t *next_row;  /* of each row: the next row of the same pair plus 1; 0: none */
 } Making;
+
+/* The number of a vertex in messages. */
+static long long number_of(const Making *w, int32_t vertex) {
+  return (w->whole ? w->whole->number[vertex] : vertex) + w->mesh->first_number;
+}
 
 /* Makes the spring of a row between the vertices of a pair; *kept becomes false if it is
  * dropped. */
@@ -254,17 +272,17 @@ static HkStatus make_spring(Making *w, int64_t pair, const Row *row, HkSpringVal
   if (!*kept && !repair->zero_length)
     return hk_fail_key(
         error, HK_ERROR_INVALID, "springs",
-        "vertices %d and %d are joined but stand at the same place; "
+        "vertices %lld and %lld are joined but stand at the same place; "
         "\"repair\": {\"weld\": 0} makes them one, {\"zero_length\": true} drops the "
         "spring, springs.rest_length keeps it",
-        a + w->mesh->first_number, b + w->mesh->first_number);
+        number_of(w, a), number_of(w, b));
   if (!*kept) return HK_OK;
   double EA = w->EA[kind], k = !isnan(row->k) ? row->k : !isnan(EA) ? EA / l0 : w->k[kind];
   if (!isfinite(k))
     return hk_fail_key(error, HK_ERROR_INVALID, "springs",
-                       "EA = %g N over a rest length of %g m between vertices %d and %d gives no "
-                       "finite stiffness; give k instead",
-                       EA, l0, a, b);
+                       "EA = %g N over a rest length of %g m between vertices %lld and %lld gives "
+                       "no finite stiffness; give k instead",
+                       EA, l0, number_of(w, a), number_of(w, b));
   *spring = (HkSpringValues){k, l0, isnan(row->damping) ? s->damping : row->damping};
   return HK_OK;
 }
@@ -361,14 +379,17 @@ static HkStatus add_all(HkModel *m, Making *w, int64_t first, HkError *error) {
 }
 
 HkStatus hk_model_add_springs(HkModel *m, const HkMesh *mesh, const HkBody *body,
-                              const char *folder, int64_t first, HkError *error) {
+                              const char *folder, int64_t first, const HkWholeMesh *whole,
+                              HkError *error) {
   const HkContext *c = &m->context;
   const HkSprings *s = &body->springs;
-  Making w = {.mesh = mesh, .body = body};
-  HkStatus status = lengths_create(mesh, &w.lengths, error);
+  Making w = {.mesh = mesh, .whole = whole, .body = body};
+  double furthest = whole ? whole->furthest : hk_mesh_furthest(mesh);
+  HkStatus status = lengths_create(mesh, furthest, &w.lengths, error);
   if (status >= 0 && s->file) status = read_rows(mesh, folder, s->file, &w.rows, error);
   if (status >= 0) status = read_table(mesh, &s->table, &w.rows, error);
   HkPairsWanted wanted = {s->edges, s->shear, s->bending, w.rows.pair, w.rows.count};
+  if (status >= 0 && whole) status = learn_lengths(whole->beginning, &wanted, &w.lengths, error);
   if (status >= 0) status = hk_pairs_create(mesh, &wanted, &w.pairs, error);
   if (status >= 0) status = add_all(m, &w, first, error);
   hk_pairs_destroy(c, &w.pairs);

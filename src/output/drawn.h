@@ -18,7 +18,8 @@ typedef struct HkDrawn {
   int64_t corners; /* of all of them */
 } HkDrawn;
 
-/* Selects cells of the kinds in `what`, a sum of HK_DRAW_*. */
+/* Selects cells of the kinds in `what`, a sum of HK_DRAW_*; on ranks those whose first vertex the
+ * rank owns, and all ranks call it together. */
 HkStatus hk_drawn_create(const HkContext *context, const HkModel *model, unsigned what, HkDrawn *d,
                          HkError *error);
 void hk_drawn_destroy(const HkContext *context, HkDrawn *d);
@@ -32,14 +33,32 @@ static inline HkCell hk_drawn_cell(const HkDrawn *d, int64_t q) {
                   m->cell_vertex + start};
 }
 
-/* Springs along the edges of drawn cell q: spring[start[q] .. start[q + 1] - 1]. */
+/* A spring between two ghosts of a part, which the part does not have. */
+typedef struct HkFarSpring {
+  int32_t i, j;
+  double l0; /* m */
+} HkFarSpring;
+
+/* Springs along the edges of drawn cell q: spring[start[q] .. start[q + 1] - 1]. A number of at
+ * least that of the part's springs is the one of a far spring behind them. */
 typedef struct HkEdgeSprings {
   int64_t *start;
   int32_t *spring;
+  HkFarSpring *far;
+  int64_t far_count;
 } HkEdgeSprings;
 
+/* Ranks call it together. */
 HkStatus hk_edge_springs_create(const HkContext *context, const HkDrawn *d, HkEdgeSprings *e,
                                 HkError *error);
+/* far_springs.c: sets l0 of far springs to those of their owners, -1 where there is no spring.
+ * Collective. */
+HkStatus hk_far_springs_ask(const HkModel *model, HkFarSpring *far, int64_t count, HkError *error);
+/* Returns the spring between two vertices of a model, or -1. */
+int32_t hk_model_find_spring(const HkModel *model, int32_t a, int32_t b);
+/* The strains of far springs follow those of the model's springs. */
+void hk_edge_springs_strains(const HkModel *model, const HkEdgeSprings *e, const double *x,
+                             double *strain);
 void hk_edge_springs_destroy(const HkContext *context, HkEdgeSprings *e);
 
 /* Returns the mean strain of the springs along the cell's edges, 0 if there are none. */

@@ -48,6 +48,7 @@ const HkOutputType hk_output_energies = {
     .schema = {.name = "energies",
                .summary = "energies.csv: kinetic, spring, gravity and total energy, momenta",
                HK_PARAMS(Energies, params)},
+    .ranks = HK_OUTPUT_OF_FIRST_RANK,
     .files = {"energies.csv"},
     .grows = "energies.csv",
     .open = open,

@@ -35,24 +35,80 @@ HkStatus hk_ledger_close(HkLedger *l, HkError *error) {
   return bad ? hk_fail_errno(error, "write", HK_LEDGER_NAME) : HK_OK;
 }
 
-HkStatus hk_ledger_add(HkLedger *l, const char *path, HkError *error) {
-  char line[4200];
-  const char *name = path + strlen(l->folder) + 1;
+/* Remembers a file that this process has to synchronize before the next checkpoint. */
+static HkStatus remember(HkLedger *l, const char *name, HkError *error) {
   int64_t length = (int64_t)strlen(name) + 1;
-  HkSum sum = {0};
-  HK_TRY(hk_sum_file(&sum, path, 0, -1, error));
   HK_TRY(hk_grow(&l->context, &l->recent, &l->recent_room, l->recent_size + length, 1, "checksums",
                  error));
   memcpy(l->recent + l->recent_size, name, (size_t)length);
   l->recent_size += length;
   l->recent_count++;
-  int size = snprintf(line, sizeof line, "%016" PRIx64 " %" PRId64 " %s\n", hk_sum_value(&sum),
-                      sum.size, name);
+  return HK_OK;
+}
+
+static HkStatus add_line(HkLedger *l, const char *name, uint64_t value, int64_t bytes,
+                         HkError *error) {
+  char line[4200];
+  int size = snprintf(line, sizeof line, "%016" PRIx64 " %" PRId64 " %s\n", value, bytes, name);
   if (fwrite(line, 1, (size_t)size, l->file) != (size_t)size || fflush(l->file) != 0)
     return hk_fail_errno(error, "write", HK_LEDGER_NAME);
   hk_sum_add(&l->sum, line, (size_t)size);
   return HK_OK;
 }
+
+HkStatus hk_ledger_add(HkLedger *l, const char *path, HkError *error) {
+  const char *name = path + strlen(l->folder) + 1;
+  HkSum sum = {0};
+  HK_TRY(hk_sum_file(&sum, path, 0, -1, error));
+  HK_TRY(remember(l, name, error));
+  return add_line(l, name, hk_sum_value(&sum), sum.size, error);
+}
+
+/* ---- Pieces of ranks ---- */
+
+/* Checksum of the piece of one rank. */
+typedef struct Piece {
+  uint64_t value;
+  int64_t bytes;
+} Piece;
+
+static HkStatus add_lines(HkLedger *l, const char *pattern, const Piece *pieces, HkError *error) {
+  char path[4096];
+  for (int r = 0; r < l->context.ranks->count; r++) {
+    HK_TRY(hk_ledger_piece_path(pattern, r, path, sizeof path, error));
+    HK_TRY(add_line(l, path + strlen(l->folder) + 1, pieces[r].value, pieces[r].bytes, error));
+  }
+  return HK_OK;
+}
+
+HkStatus hk_ledger_piece_path(const char *pattern, int rank, char *path, size_t size,
+                              HkError *error) {
+  const char *dot = strrchr(pattern, '.');
+  int length = snprintf(path, size, "%.*s_%04d%s", (int)(dot - pattern), pattern, rank, dot);
+  if (length < 0 || (size_t)length >= size)
+    return hk_fail_at(error, HK_ERROR_IO, pattern, 0, 0, "the path is too long");
+  return HK_OK;
+}
+
+HkStatus hk_ledger_add_pieces(HkLedger *l, const char *pattern, HkError *error) {
+  HkRanks *ranks = l->context.ranks;
+  char path[4096];
+  HkSum sum = {0};
+  Piece mine, *all = NULL;
+  HkStatus status = hk_ledger_piece_path(pattern, ranks->rank, path, sizeof path, error);
+  if (status >= 0) status = hk_sum_file(&sum, path, 0, -1, error);
+  if (status >= 0) status = remember(l, path + strlen(l->folder) + 1, error);
+  if (status >= 0)
+    status = hk_alloc(&l->context, &all, ranks->count, sizeof *all, "checksums", error);
+  status = hk_ranks_agree(ranks, status, error);
+  mine = (Piece){hk_sum_value(&sum), sum.size};
+  if (status >= 0) ranks->type->gather(ranks, &mine, sizeof mine, all);
+  if (status >= 0 && l->file) status = add_lines(l, pattern, all, error);
+  hk_free(&l->context, &all);
+  return hk_ranks_agree(ranks, status, error);
+}
+
+/* ---- Synchronizing ---- */
 
 /* Synchronizes a file and its entry in the folder with the disk. */
 static HkStatus sync_named(const HkLedger *l, const char *name, HkError *error) {
@@ -65,10 +121,9 @@ static HkStatus sync_named(const HkLedger *l, const char *name, HkError *error) 
 }
 
 HkStatus hk_ledger_sync(const HkLedger *l, HkError *error) {
-  if (!l->file) return HK_OK;
   for (int64_t at = 0; at < l->recent_size; at += (int64_t)strlen(l->recent + at) + 1)
     HK_TRY(sync_named(l, l->recent + at, error));
-  return sync_named(l, HK_LEDGER_NAME, error);
+  return l->file ? sync_named(l, HK_LEDGER_NAME, error) : HK_OK;
 }
 
 void hk_ledger_forget_recent(HkLedger *l) {

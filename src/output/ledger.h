@@ -10,6 +10,7 @@
 
 #include "base/durable.h"
 #include "base/memory.h"
+#include "base/ranks.h"
 
 #include <stdio.h>
 
@@ -29,6 +30,12 @@ typedef struct HkLedger {
 HkStatus hk_ledger_open(HkLedger *l, HkError *error);
 /* Adds a file that is written; its path begins with the run's folder. */
 HkStatus hk_ledger_add(HkLedger *l, const char *path, HkError *error);
+/* path = that of a rank's piece of a frame file: frame_000000_0003.vtu of frame_000000.vtu. */
+HkStatus hk_ledger_piece_path(const char *pattern, int rank, char *path, size_t size,
+                              HkError *error);
+/* Adds the pieces of a frame file, one of each rank; rank 0 has the file of the ledger. Collective.
+ */
+HkStatus hk_ledger_add_pieces(HkLedger *l, const char *path, HkError *error);
 /* Synchronizes the ledger, the files that were added since the last hk_ledger_forget_recent and
  * their folders with the disk. */
 HkStatus hk_ledger_sync(const HkLedger *l, HkError *error);

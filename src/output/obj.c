@@ -4,9 +4,12 @@
  *     f a b c ...  face; vertices count from 1, in the order of the model
  *     l a b        line of the mesh; every spring if the model has neither faces nor lines
  *
- * A solid is drawn by the faces of its mesh, or by its boundary triangles if it has none.
+ * A solid is drawn by the faces of its mesh, or by its boundary triangles if it has none. On ranks
+ * the lines f and l come rank by rank (obj_parts.c).
  */
 #include "output/obj.h"
+
+#include "model/part.h"
 
 static const char *const name = "obj";
 
@@ -22,14 +25,10 @@ static const HkParam params[] = {
     HK_BOOLEAN(Obj, precise, 0, "17 digits, which give back the very bits, instead of 9"),
 };
 
-HkStatus hk_obj_create(const HkContext *context, const HkModel *model, bool precise,
-                       bool every_vertex, HkObjWriter *w, HkError *error) {
-  *w = (HkObjWriter){.precise = precise};
-  HK_TRY(hk_drawn_create(context, model, HK_DRAW_LINES | HK_DRAW_FACES | HK_DRAW_BOUNDARY,
-                         &w->drawn, error));
-  HK_TRY(hk_stream_create(context, &w->stream, error));
-  if (!every_vertex) return HK_OK;
-  HK_TRY(hk_alloc(context, &w->used, model->n, 1, "vertices of an OBJ file", error));
+static HkStatus find_used(const HkContext *context, const HkModel *model, HkObjWriter *w,
+                          HkError *error) {
+  HK_TRY(hk_alloc(context, &w->used, hk_model_total(model), 1, "vertices of an OBJ file", error));
+  if (model->part) return HK_OK; /* it is filled while lines are written */
   for (int64_t q = 0; q < w->drawn.count; q++) {
     HkCell cell = hk_drawn_cell(&w->drawn, q);
     for (int c = 0; c < cell.count; c++) w->used[cell.vertices[c]] = 1;
@@ -39,22 +38,35 @@ HkStatus hk_obj_create(const HkContext *context, const HkModel *model, bool prec
   return HK_OK;
 }
 
+HkStatus hk_obj_create(const HkContext *context, const HkModel *model, bool precise,
+                       bool every_vertex, HkObjWriter *w, HkError *error) {
+  *w = (HkObjWriter){.precise = precise, .every_vertex = every_vertex};
+  HK_TRY(hk_drawn_create(context, model, HK_DRAW_LINES | HK_DRAW_FACES | HK_DRAW_BOUNDARY,
+                         &w->drawn, error));
+  HkStatus status = hk_stream_create(context, &w->stream, error);
+  bool first = !model->part || model->part->ranks->rank == 0;
+  if (status >= 0 && every_vertex && first) status = find_used(context, model, w, error);
+  return hk_model_agree(model, status, error);
+}
+
 void hk_obj_destroy(const HkContext *context, HkObjWriter *w) {
   hk_drawn_destroy(context, &w->drawn);
   hk_stream_destroy(context, &w->stream);
   hk_free(context, &w->used);
 }
 
-static void put_vertices(HkObjWriter *w, const double *x, int64_t n) {
-  HkStream *s = &w->stream;
-  for (int64_t q = 0; q < n; q++) {
-    hk_stream_char(s, 'v');
-    for (int c = 0; c < 3; c++) {
-      hk_stream_char(s, ' ');
-      hk_stream_double(s, x[3 * q + c], w->precise);
-    }
-    hk_stream_char(s, '\n');
+void hk_obj_put_head(HkStream *s, const HkFrame *frame) {
+  hk_stream_printf(s, "# Hooke %s, frame %lld, time %.17g s\n", HK_VERSION, (long long)frame->index,
+                   frame->state->time);
+}
+
+void hk_obj_put_vertex(HkStream *s, const double x[3], bool precise) {
+  hk_stream_char(s, 'v');
+  for (int c = 0; c < 3; c++) {
+    hk_stream_char(s, ' ');
+    hk_stream_double(s, x[c], precise);
   }
+  hk_stream_char(s, '\n');
 }
 
 /* Writes one f or l line. */
@@ -88,11 +100,12 @@ static void put_elements(HkObjWriter *w) {
 
 HkStatus hk_obj_write(HkObjWriter *w, const HkFrame *frame, const char *path, HkError *error) {
   HkWriter file;
+  if (frame->model->part) return hk_obj_write_parts(w, frame, path, error);
   HK_TRY(hk_writer_open(&file, path, error));
   hk_stream_begin(&w->stream, file.file);
-  hk_stream_printf(&w->stream, "# Hooke %s, frame %lld, time %.17g s\n", HK_VERSION,
-                   (long long)frame->index, frame->state->time);
-  put_vertices(w, frame->state->x, frame->model->n);
+  hk_obj_put_head(&w->stream, frame);
+  for (int64_t q = 0; q < frame->model->n; q++)
+    hk_obj_put_vertex(&w->stream, frame->state->x + 3 * q, w->precise);
   put_elements(w);
   hk_stream_end(&w->stream);
   return hk_writer_commit(&file, error);
@@ -100,8 +113,10 @@ HkStatus hk_obj_write(HkObjWriter *w, const HkFrame *frame, const char *path, Hk
 
 static HkStatus open(HkOutput *o, const HkModel *model, HkError *error) {
   const Obj *p = o->params;
-  HK_TRY(hk_output_frames_open(o, name, error));
-  HK_TRY(hk_alloc(&o->context, &o->data, 1, sizeof(HkObjWriter), "an OBJ output", error));
+  HkStatus status = hk_output_is_first(o) ? hk_output_frames_open(o, name, error) : HK_OK;
+  if (status >= 0)
+    status = hk_alloc(&o->context, &o->data, 1, sizeof(HkObjWriter), "an OBJ output", error);
+  HK_TRY(hk_model_agree(model, status, error));
   return hk_obj_create(&o->context, model, p->precise, false, o->data, error);
 }
 
@@ -109,7 +124,7 @@ static HkStatus write(HkOutput *o, const HkFrame *frame, HkError *error) {
   char path[4096];
   HK_TRY(hk_output_frame_path(o, name, frame->index, path, sizeof path, error));
   HK_TRY(hk_obj_write(o->data, frame, path, error));
-  return hk_output_keep(o, path, error);
+  return hk_output_is_first(o) ? hk_output_keep(o, path, error) : HK_OK;
 }
 
 static HkStatus close(HkOutput *o, HkError *error) {
@@ -123,6 +138,7 @@ const HkOutputType hk_output_obj = {
     .schema = {.name = "obj",
                .summary = "obj/frame_000000.obj ...: each frame as a Wavefront OBJ file",
                HK_PARAMS(Obj, params)},
+    .ranks = HK_OUTPUT_OF_ALL_RANKS,
     .open = open,
     .write = write,
     .close = close,

@@ -8,6 +8,7 @@
 #define HK_OUTPUT_OUTPUT_H
 
 #include "base/file.h"
+#include "base/ranks.h"
 #include "model/state.h"
 #include "output/ledger.h"
 
@@ -58,8 +59,16 @@ typedef enum HkQuantity {
   _Static_assert(offsetof(S, every) == 0 && sizeof(((S *)0)->every) == sizeof(int),                \
                  "the first parameter of an output is every")
 
+/* What an output does where ranks hold parts of the model. */
+typedef enum HkOutputRanks {
+  HK_OUTPUT_NOT_ON_RANKS,  /* it needs the whole model in one process */
+  HK_OUTPUT_OF_FIRST_RANK, /* rank 0 writes values that all ranks have */
+  HK_OUTPUT_OF_ALL_RANKS   /* all ranks call open and write together */
+} HkOutputRanks;
+
 typedef struct HkOutputType {
   HkSchema schema;
+  HkOutputRanks ranks;
   const char *files[3]; /* files in the run's folder besides the frames, ended by NULL */
   const char *ending;   /* of frame files; NULL: the name of the output */
   const char *grows;    /* the file that is appended to; NULL: none */
@@ -89,6 +98,11 @@ struct HkOutput {
 };
 
 const HkOutputType *hk_output_type(const HkSchema *schema);
+
+/* Whether this process has the files that all ranks share: rank 0, or the only process. */
+static inline bool hk_output_is_first(const HkOutput *o) {
+  return !o->context.ranks || o->context.ranks->rank == 0;
+}
 
 /* Writes "folder/name" into path; returns an error if it is too long. */
 HkStatus hk_output_path(const HkOutput *o, const char *name, char *path, size_t size,

@@ -34,8 +34,9 @@ HkStatus hk_pvd_add(HkOutput *o, const char *name, FILE *file, const HkFrame *fr
   char path[64], text[256];
   file_name(name, path);
   snprintf(text, sizeof text,
-           "<DataSet timestep=\"%.17g\" part=\"0\" file=\"%s/frame_%06lld.%s\"/>\n",
-           frame->state->time, name, (long long)frame->index, hk_output_ending(o->type));
+           "<DataSet timestep=\"%.17g\" part=\"0\" file=\"%s/frame_%06lld.%s%s\"/>\n",
+           frame->state->time, name, (long long)frame->index, o->context.ranks ? "p" : "",
+           hk_output_ending(o->type));
   return put(o, path, file, text, error);
 }
 

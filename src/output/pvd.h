@@ -10,7 +10,7 @@
 
 /* Creates name.pvd, or continues it at o->offset. */
 HkStatus hk_pvd_open(HkOutput *o, const char *name, FILE **file, HkError *error);
-/* Adds the frame's file NAME/frame_000000.ENDING. */
+/* Adds the frame's file NAME/frame_000000.ENDING; on ranks its ending is pENDING. */
 HkStatus hk_pvd_add(HkOutput *o, const char *name, FILE *file, const HkFrame *frame,
                     HkError *error);
 HkStatus hk_pvd_close(const HkOutput *o, const char *name, FILE **file, HkError *error);

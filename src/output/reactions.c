@@ -9,9 +9,15 @@
  *
  * Models with contact have for each obstacle obstacles[NAME].fx .fy .fz (N) .tx .ty .tz (N m, about
  * the origin), and the same of the ground: what it exerts on bodies (contact/record.c).
+ *
+ * Ranks add up the pins of the vertices that they own, and rank 0 writes; there are no columns by
+ * vertex then.
  */
 #include "force/force.h"
+#include "model/part.h"
 #include "output/output.h"
+
+#include <string.h>
 
 static const char *const file_name = "reactions.csv";
 
@@ -29,8 +35,8 @@ static const HkParam params[] = {
 };
 
 typedef struct Writer {
-  FILE *file;
-  double *sums; /* 3 a pin of the scene */
+  FILE *file;   /* of the first rank */
+  double *sums; /* total, then 3 a pin of the scene */
 } Writer;
 
 static bool by_vertex(const HkOutput *o) {
@@ -50,8 +56,9 @@ static void put_contact_titles(FILE *file, const HkModel *model) {
 }
 
 static HkStatus open_file(HkOutput *o, const HkModel *model, Writer *w, HkError *error) {
-  HK_TRY(hk_alloc(&o->context, &w->sums, 3 * (int64_t)model->motion_count, sizeof *w->sums, "pins",
-                  error));
+  HK_TRY(hk_alloc(&o->context, &w->sums, 3 * (int64_t)model->motion_count + 3, sizeof *w->sums,
+                  "pins", error));
+  if (!hk_output_is_first(o)) return HK_OK;
   HK_TRY(hk_output_append_open(o, file_name, &w->file, error));
   if (o->offset > 0) return HK_OK;
   fputs("frame,time,total.fx,total.fy,total.fz", w->file);
@@ -66,6 +73,10 @@ static HkStatus open_file(HkOutput *o, const HkModel *model, Writer *w, HkError 
 
 static HkStatus open(HkOutput *o, const HkModel *model, HkError *error) {
   Writer *w = NULL;
+  if (model->part && by_vertex(o))
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "the device petsc does not support the output 'reactions' with \"each\": "
+                   "\"vertex\"; choose \"pin\"");
   HK_TRY(hk_alloc(&o->context, &w, 1, sizeof *w, "an output", error));
   o->data = w;
   return open_file(o, model, w, error);
@@ -84,22 +95,31 @@ static void put_contacts(FILE *file, const HkContactView *contacts) {
   }
 }
 
+static void add_up(Writer *w, const HkFrame *frame) {
+  const HkModel *m = frame->model;
+  int64_t numbers = 3 * (int64_t)m->motion_count + 3;
+  memset(w->sums, 0, (size_t)numbers * sizeof *w->sums);
+  for (int64_t p = 0; p < m->pin_count; p++) {
+    if (hk_model_is_ghost(m, m->pin_vertex[p])) continue;
+    for (int c = 0; c < 3; c++) {
+      w->sums[c] += frame->reaction[3 * p + c];
+      w->sums[3 + 3 * (int64_t)m->pin_motion[p] + c] += frame->reaction[3 * p + c];
+    }
+  }
+  if (m->part) hk_ranks_sum(m->part->ranks, w->sums, (int)numbers);
+}
+
 static HkStatus write(HkOutput *o, const HkFrame *frame, HkError *error) {
   Writer *w = o->data;
   const HkModel *model = frame->model;
-  double total[3] = {0, 0, 0};
-  for (int64_t q = 0; q < 3 * (int64_t)model->motion_count; q++) w->sums[q] = 0;
-  for (int64_t p = 0; p < model->pin_count; p++)
-    for (int c = 0; c < 3; c++) {
-      total[c] += frame->reaction[3 * p + c];
-      w->sums[3 * (int64_t)model->pin_motion[p] + c] += frame->reaction[3 * p + c];
-    }
+  add_up(w, frame);
+  if (!w->file) return HK_OK;
   fprintf(w->file, "%lld,%.17g", (long long)frame->index, frame->state->time);
-  put_vectors(w->file, total, 1);
+  put_vectors(w->file, w->sums, 1);
   if (by_vertex(o))
     put_vectors(w->file, frame->reaction, model->pin_count);
   else
-    put_vectors(w->file, w->sums, model->motion_count);
+    put_vectors(w->file, w->sums + 3, model->motion_count);
   if (frame->contacts) put_contacts(w->file, frame->contacts);
   fputc('\n', w->file);
   return hk_output_append_flush(o, w->file, file_name, error);
@@ -119,6 +139,7 @@ const HkOutputType hk_output_reactions = {
                .summary = "reactions.csv: the force that holds each pin, and of each obstacle",
                .formula = "R = m a - f(x, v, t)",
                HK_PARAMS(Reactions, params)},
+    .ranks = HK_OUTPUT_OF_ALL_RANKS,
     .files = {"reactions.csv"},
     .grows = "reactions.csv",
     .open = open,

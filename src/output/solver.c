@@ -65,6 +65,7 @@ const HkOutputType hk_output_solver = {
     .schema = {.name = "solver",
                .summary = "solver.csv: iterations, gradients and steps that did not converge",
                HK_PARAMS(Solver, params)},
+    .ranks = HK_OUTPUT_OF_FIRST_RANK,
     .files = {"solver.csv"},
     .grows = "solver.csv",
     .open = open,

@@ -7,11 +7,15 @@
  *               kind (springs 0 edge, 1 shear, 2 bending, 3 from a file; 4 line, 5 face, 6 solid)
  *     FieldData TimeValue (s)
  *
+ * On ranks PointData has also vtkGhostType (1: another piece has the vertex as its own, so that
+ * ParaView counts it once) and number, that of the vertex in the whole model.
+ *
  * Cells are the springs (or the mesh's lines where springs are left out), faces, solids. Reals are
  * Float32, or Float64 if precise.
  */
 #include "output/vtk.h"
 
+#include "model/part.h"
 #include "output/pvd.h"
 
 enum { KIND_LINE = 4, KIND_FACE, KIND_SOLID };
@@ -26,6 +30,10 @@ static const struct {
   const char *name;
   int size;
 } types[] = {{"Float32", 4}, {"Float64", 8}, {"Int32", 4}, {"Int64", 8}, {"UInt8", 1}};
+
+const char *hk_vtk_type_name(HkVtkType type) {
+  return types[type].name;
+}
 
 /* ---- Arrays ---- */
 
@@ -78,21 +86,18 @@ void hk_vtk_end(HkVtk *w) {
 
 /* ---- Sections ---- */
 
-static inline HkVtkType real_type(const HkVtk *w) {
-  return w->params.precise ? HK_VTK_FLOAT64 : HK_VTK_FLOAT32;
-}
-
 static void put_vectors(HkVtk *w, const char *name, const double *values) {
   int64_t n = w->model->n;
-  hk_vtk_begin(w, real_type(w), name, 3, n);
+  hk_vtk_begin(w, hk_vtk_real_type(w), name, 3, n);
   for (int64_t q = 0; q < 3 * n; q++) hk_vtk_put_real(w, values[q]);
   hk_vtk_end(w);
 }
 
 static void put_strains(HkVtk *w, const double *x) {
   hk_spring_strains(w->model, x, w->strain);
-  hk_vtk_begin(w, real_type(w), "strain", 1, w->spring_count + w->drawn.count);
-  for (int64_t s = 0; s < w->spring_count; s++) hk_vtk_put_real(w, w->strain[s]);
+  hk_edge_springs_strains(w->model, &w->edges, x, w->strain);
+  hk_vtk_begin(w, hk_vtk_real_type(w), "strain", 1, w->spring_count + w->drawn.count);
+  for (int64_t s = 0; s < w->spring_count; s++) hk_vtk_put_real(w, w->strain[HK_VTK_SPRING(w, s)]);
   for (int64_t q = 0; q < w->drawn.count; q++)
     hk_vtk_put_real(w, hk_edge_strain(&w->edges, q, w->strain));
   hk_vtk_end(w);
@@ -101,7 +106,8 @@ static void put_strains(HkVtk *w, const double *x) {
 static void put_kinds(HkVtk *w) {
   const HkDrawn *d = &w->drawn;
   hk_vtk_begin(w, HK_VTK_UINT8, "kind", 1, w->spring_count + d->count);
-  for (int64_t s = 0; s < w->spring_count; s++) hk_vtk_put_int(w, w->model->springs.kind[s]);
+  for (int64_t s = 0; s < w->spring_count; s++)
+    hk_vtk_put_int(w, w->model->springs.kind[HK_VTK_SPRING(w, s)]);
   for (int64_t q = 0; q < d->line_count; q++) hk_vtk_put_int(w, KIND_LINE);
   for (int64_t q = 0; q < d->face_count; q++) hk_vtk_put_int(w, KIND_FACE);
   for (int64_t q = 0; q < d->solid_count; q++) hk_vtk_put_int(w, KIND_SOLID);
@@ -113,8 +119,8 @@ void hk_vtk_put_cells(HkVtk *w, bool springs, int64_t begin, int64_t end, int64_
   int64_t spring_count = springs ? w->spring_count : 0, offset = 0;
   hk_vtk_begin(w, w->index_type, "connectivity", 1, 2 * spring_count + corners);
   for (int64_t s = 0; s < spring_count; s++) {
-    hk_vtk_put_int(w, m->springs.i[s]);
-    hk_vtk_put_int(w, m->springs.j[s]);
+    hk_vtk_put_int(w, m->springs.i[HK_VTK_SPRING(w, s)]);
+    hk_vtk_put_int(w, m->springs.j[HK_VTK_SPRING(w, s)]);
   }
   for (int64_t q = begin; q < end; q++) {
     HkCell cell = hk_drawn_cell(&w->drawn, q);
@@ -140,6 +146,16 @@ void hk_vtk_put_head(HkVtk *w, const char *type, double time, int64_t points) {
   hk_stream_printf(s, "</FieldData>\n<Piece NumberOfPoints=\"%lld\"", (long long)points);
 }
 
+static void put_ghosts(HkVtk *w) {
+  const HkPart *part = w->model->part;
+  hk_vtk_begin(w, HK_VTK_UINT8, "vtkGhostType", 1, w->model->n);
+  for (int64_t i = 0; i < w->model->n; i++) hk_vtk_put_int(w, part->ghost[i]);
+  hk_vtk_end(w);
+  hk_vtk_begin(w, HK_VTK_INT64, "number", 1, w->model->n);
+  for (int64_t i = 0; i < w->model->n; i++) hk_vtk_put_int(w, part->number[i]);
+  hk_vtk_end(w);
+}
+
 static void put_file(HkVtk *w, const HkFrame *frame) {
   const HkVtkLayout *layout = w->layout;
   HkStream *s = &w->stream;
@@ -149,6 +165,7 @@ static void put_file(HkVtk *w, const HkFrame *frame) {
   put_vectors(w, "velocity", frame->state->v);
   put_vectors(w, "force", frame->force);
   if (frame->contacts) put_vectors(w, "contact_force", frame->contacts->force);
+  if (w->model->part) put_ghosts(w);
   hk_stream_printf(s, "</PointData>\n<CellData Scalars=\"strain\">\n");
   put_strains(w, frame->state->x);
   put_kinds(w);
@@ -166,37 +183,67 @@ unsigned hk_vtk_singles(const HkOutput *o) {
   return HK_QUANTITY_POSITION | HK_QUANTITY_VELOCITY | HK_QUANTITY_FORCE | HK_QUANTITY_STRAIN;
 }
 
-HkStatus hk_vtk_open(HkOutput *o, const HkModel *model, const HkVtkLayout *layout, HkError *error) {
+/* Lists the springs that are drawn in this part. */
+static HkStatus list_springs(HkVtk *w, const HkContext *c, HkError *error) {
+  const HkRuns *runs = &w->model->part->springs;
+  int64_t count = 0;
+  for (int64_t k = 0; k < runs->count; k++) count += runs->run[k].end - runs->run[k].begin;
+  HK_TRY(hk_alloc(c, &w->spring, count + 1, sizeof *w->spring, "springs to draw", error));
+  w->spring_count = 0;
+  for (int64_t k = 0; k < runs->count; k++)
+    for (int64_t s = runs->run[k].begin; s < runs->run[k].end; s++)
+      w->spring[w->spring_count++] = (int32_t)s;
+  return HK_OK;
+}
+
+static HkStatus prepare(HkOutput *o, HkVtk *w, HkError *error) {
+  const HkModel *m = w->model;
   const HkContext *c = &o->context;
-  HK_TRY(hk_output_frames_open(o, layout->name, error));
-  HK_TRY(hk_alloc(c, &o->data, 1, sizeof(HkVtk), "a VTK output", error));
+  w->spring_count = w->params.springs ? m->springs.count : 0;
+  if (m->part && w->params.springs) HK_TRY(list_springs(w, c, error));
+  int64_t strains = m->springs.count + w->edges.far_count;
+  HK_TRY(hk_alloc(c, &w->strain, strains, sizeof *w->strain, "strains", error));
+  HK_TRY(hk_stream_create(c, &w->stream, error));
+  bool wide = 2 * w->spring_count + w->drawn.corners > INT32_MAX;
+  w->index_type = wide ? HK_VTK_INT64 : HK_VTK_INT32;
+  return hk_output_is_first(o) ? hk_pvd_open(o, w->layout->name, &w->pvd, error) : HK_OK;
+}
+
+HkStatus hk_vtk_open(HkOutput *o, const HkModel *model, const HkVtkLayout *layout, HkError *error) {
+  HkStatus status = hk_output_is_first(o) ? hk_output_frames_open(o, layout->name, error) : HK_OK;
+  if (status >= 0)
+    status = hk_alloc(&o->context, &o->data, 1, sizeof(HkVtk), "a VTK output", error);
+  HK_TRY(hk_model_agree(model, status, error));
   HkVtk *w = o->data;
   w->layout = layout;
   w->params = *(const HkVtkParams *)o->params;
   w->model = model;
-  w->spring_count = w->params.springs ? model->springs.count : 0;
   unsigned what = layout->what | (w->params.springs ? 0 : HK_DRAW_LINES);
-  HK_TRY(hk_drawn_create(c, model, what, &w->drawn, error));
-  HK_TRY(hk_edge_springs_create(c, &w->drawn, &w->edges, error));
-  HK_TRY(hk_alloc(c, &w->strain, model->springs.count, sizeof *w->strain, "strains", error));
-  HK_TRY(hk_stream_create(c, &w->stream, error));
-  bool wide = 2 * w->spring_count + w->drawn.corners > INT32_MAX;
-  w->index_type = wide ? HK_VTK_INT64 : HK_VTK_INT32;
-  return hk_pvd_open(o, layout->name, &w->pvd, error);
+  HK_TRY(hk_drawn_create(&o->context, model, what, &w->drawn, error));
+  HK_TRY(hk_edge_springs_create(&o->context, &w->drawn, &w->edges, error));
+  return prepare(o, w, error);
+}
+
+HkStatus hk_vtk_write_file(HkVtk *w, const HkFrame *frame, const char *path, HkError *error) {
+  HkWriter file;
+  HK_TRY(hk_writer_open(&file, path, error));
+  hk_stream_begin(&w->stream, file.file);
+  put_file(w, frame);
+  hk_stream_end(&w->stream);
+  return hk_writer_commit(&file, error);
 }
 
 HkStatus hk_vtk_write(HkOutput *o, const HkFrame *frame, HkError *error) {
   HkVtk *w = o->data;
   char path[4096];
-  HkWriter file;
   HK_TRY(hk_output_frame_path(o, w->layout->name, frame->index, path, sizeof path, error));
-  HK_TRY(hk_writer_open(&file, path, error));
-  hk_stream_begin(&w->stream, file.file);
-  put_file(w, frame);
-  hk_stream_end(&w->stream);
-  HK_TRY(hk_writer_commit(&file, error));
-  HK_TRY(hk_output_keep(o, path, error));
-  return hk_pvd_add(o, w->layout->name, w->pvd, frame, error);
+  if (w->model->part) {
+    HK_TRY(hk_vtk_write_piece(o, frame, path, error));
+  } else {
+    HK_TRY(hk_vtk_write_file(w, frame, path, error));
+    HK_TRY(hk_output_keep(o, path, error));
+  }
+  return w->pvd ? hk_pvd_add(o, w->layout->name, w->pvd, frame, error) : HK_OK;
 }
 
 HkStatus hk_vtk_close(HkOutput *o, HkError *error) {
@@ -207,6 +254,7 @@ HkStatus hk_vtk_close(HkOutput *o, HkError *error) {
   hk_drawn_destroy(c, &w->drawn);
   hk_edge_springs_destroy(c, &w->edges);
   hk_free(c, &w->strain);
+  hk_free(c, &w->spring);
   hk_stream_destroy(c, &w->stream);
   hk_free(c, &o->data);
   return status;

@@ -1,5 +1,8 @@
 /* Code of the outputs vtp, vtu and contacts: VTK's XML files, their data arrays and their .pvd.
  *
+ * On ranks each rank writes a piece frame_000000_0003.vtu with the springs and cells that count
+ * there and all vertices that they need; rank 0 lists the pieces in frame_000000.pvtu.
+ *
  * Arrays stand inline as base64 of a UInt64 count of bytes and the values, little endian.
  */
 #ifndef HK_OUTPUT_VTK_H
@@ -38,6 +41,9 @@ typedef struct HkVtkLayout {
   void (*cells)(HkVtk *w); /* the sections that hold the cells */
 } HkVtkLayout;
 
+/* Number of the drawn spring q. */
+#define HK_VTK_SPRING(w, q) ((w)->spring ? (int64_t)(w)->spring[q] : (q))
+
 struct HkVtk {
   const HkVtkLayout *layout;
   HkVtkParams params;
@@ -47,7 +53,8 @@ struct HkVtk {
   HkDrawn drawn;
   HkEdgeSprings edges;
   double *strain;       /* of every spring */
-  int64_t spring_count; /* springs that are drawn: all or none */
+  int64_t spring_count; /* springs that are drawn: all or none, of a part those that count there */
+  int32_t *spring;      /* of a part: their numbers; NULL: drawn spring s is spring s */
   HkVtkType index_type; /* of connectivity and offsets */
   HkVtkType array_type; /* of the array being written */
   size_t staged;
@@ -59,10 +66,20 @@ HkStatus hk_vtk_open(HkOutput *o, const HkModel *model, const HkVtkLayout *layou
 HkStatus hk_vtk_write(HkOutput *o, const HkFrame *frame, HkError *error);
 HkStatus hk_vtk_close(HkOutput *o, HkError *error);
 
+/* Writes a frame, or the piece of this rank, as one file. */
+HkStatus hk_vtk_write_file(HkVtk *w, const HkFrame *frame, const char *path, HkError *error);
+/* vtk_pieces.c: writes the piece of each rank, and on rank 0 the list of pieces, whose path is that
+ * of the frame with a p before its ending. Collective. */
+HkStatus hk_vtk_write_piece(HkOutput *o, const HkFrame *frame, const char *path, HkError *error);
+
 /* The beginning of a file of one piece, up to the number of its points; FieldData has the time (s).
  */
 void hk_vtk_put_head(HkVtk *w, const char *type, double time, int64_t points);
 
+const char *hk_vtk_type_name(HkVtkType type);
+static inline HkVtkType hk_vtk_real_type(const HkVtk *w) {
+  return w->params.precise ? HK_VTK_FLOAT64 : HK_VTK_FLOAT32;
+}
 /* One DataArray: begin, its tuples x components values one by one, end. */
 void hk_vtk_begin(HkVtk *w, HkVtkType type, const char *name, int components, int64_t tuples);
 void hk_vtk_put_int(HkVtk *w, int64_t value);

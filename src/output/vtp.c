@@ -36,6 +36,7 @@ const HkOutputType hk_output_vtp = {
     .schema = {.name = "vtp",
                .summary = "vtp.pvd and vtp/frame_000000.vtp ...: springs and faces for ParaView",
                HK_PARAMS(HkVtkParams, hk_vtk_params)},
+    .ranks = HK_OUTPUT_OF_ALL_RANKS,
     .files = {"vtp.pvd"},
     .grows = "vtp.pvd",
     .singles = hk_vtk_singles,

@@ -44,6 +44,7 @@ const HkOutputType hk_output_vtu = {
                .summary =
                    "vtu.pvd and vtu/frame_000000.vtu ...: springs, faces, solids for ParaView",
                HK_PARAMS(HkVtkParams, hk_vtk_params)},
+    .ranks = HK_OUTPUT_OF_ALL_RANKS,
     .files = {"vtu.pvd"},
     .grows = "vtu.pvd",
     .singles = hk_vtk_singles,

@@ -8,6 +8,7 @@
 #include "base/schema.h"
 #include "linear/linear.h"
 #include "step/cpu.h"
+#include "step/ranks.h"
 
 const HkSchema *hk_schema_at(HkFamily family, int index) {
   if (index < 0) return NULL;
@@ -45,5 +46,6 @@ const char *hk_family_default(HkFamily family) {
 }
 
 const HkStepperType *hk_stepper_type(HkDeviceKind device) {
-  return device == HK_CPU ? &hk_stepper_cpu : &hk_stepper_remote;
+  if (device == HK_CPU) return &hk_stepper_cpu;
+  return device == HK_PETSC ? &hk_stepper_ranks : &hk_stepper_remote;
 }

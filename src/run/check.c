@@ -9,11 +9,12 @@
  *
  * and all energies, momenta and extremes are finite. The first bound keeps sums over vertices
  * finite, which probes and reactions are. Anything else is a blow-up. The cost is one pass over
- * values that the outputs read anyway.
+ * values that the outputs read anyway. Ranks check the vertices that they own, and agree.
  */
 #include "run/run.h"
 
 #include "base/vec.h"
+#include "model/part.h"
 #include "step/blowup.h"
 
 #include <float.h>
@@ -21,6 +22,7 @@
 
 /* One array of a frame: three components for each of `count` vertices. */
 typedef struct Values {
+  const HkModel *model;
   const char *name, *unit;
   const double *value;
   int64_t count;
@@ -29,11 +31,30 @@ typedef struct Values {
   const HkOutput *output; /* the output that stores the array in 32 bits, or NULL */
 } Values;
 
+static int64_t vertex_of(const Values *a, int64_t entry) {
+  return a->vertex ? a->vertex[entry] : entry;
+}
+
+/* Values of ghosts are those of their owners, or undefined. */
+static bool is_beyond(const Values *a, int64_t q) {
+  return !(fabs(a->value[q]) <= a->limit) && !hk_model_is_ghost(a->model, vertex_of(a, q / 3));
+}
+
 static double beyond_range(void *user, int64_t begin, int64_t end) {
   const Values *a = user;
   int64_t beyond = 0;
-  for (int64_t q = 3 * begin; q < 3 * end; q++) beyond += !(fabs(a->value[q]) <= a->limit);
+  for (int64_t q = 3 * begin; q < 3 * end; q++) beyond += is_beyond(a, q);
   return (double)beyond;
+}
+
+/* Finds the value beyond the limit whose vertex has the lowest number in the whole model. */
+static void find_first(const Values *a, int64_t *number, double *value) {
+  const HkModel *m = a->model;
+  int64_t q = 0, mine = INT64_MAX;
+  while (q < 3 * a->count && !is_beyond(a, q)) q++;
+  if (q < 3 * a->count) mine = m->part ? m->part->number[vertex_of(a, q / 3)] : vertex_of(a, q / 3);
+  *number = (int64_t)-hk_model_most(m, -(double)mine);
+  *value = hk_model_sum(m, mine == *number ? a->value[q] : 0);
 }
 
 /* Returns the first output that stores a quantity in 32 bits, or NULL. */
@@ -66,15 +87,15 @@ static HkStatus blow_up(HkRun *run, const HkOutput *output, const char *what, Hk
 
 static HkStatus check_values(HkRun *run, Values *a, HkError *error) {
   char what[160];
-  a->limit = a->output ? (double)FLT_MAX : DBL_MAX / fmax(1, (double)run->model->n);
-  if (!a->value) return HK_OK;
-  if (hk_parallel_sum(run->model->threads, a->count, beyond_range, a, run->sim->work.sums) == 0)
-    return HK_OK;
-  int64_t q = 0;
-  while (fabs(a->value[q]) <= a->limit) q++;
-  snprintf(what, sizeof what, "%s %.3g %s of vertex %lld", a->name, a->value[q], a->unit,
-           (long long)(a->vertex ? a->vertex[q / 3] : q / 3));
-  return blow_up(run, isfinite(a->value[q]) ? a->output : NULL, what, error);
+  int64_t number;
+  double value;
+  a->model = run->model;
+  a->limit = a->output ? (double)FLT_MAX : DBL_MAX / fmax(1, (double)hk_model_total(run->model));
+  if (hk_sum_list(run->model, a->count, beyond_range, a, run->sim->work.sums) == 0) return HK_OK;
+  find_first(a, &number, &value);
+  snprintf(what, sizeof what, "%s %.3g %s of vertex %lld", a->name, value, a->unit,
+           (long long)number);
+  return blow_up(run, isfinite(value) ? a->output : NULL, what, error);
 }
 
 static HkStatus check_info(HkRun *run, HkError *error) {
@@ -124,15 +145,17 @@ HkStatus hk_run_check_frame(HkRun *run, HkError *error) {
   f.output = single_output(run, HK_QUANTITY_FORCE);
   hk_sim_state_info(run->sim, run->state, &run->info);
   hk_sim_forces(run->sim, run->state, run->force);
+  hk_part_exchange(m, run->force);
   hk_pins_reactions(m, run->state, run->force, run->reaction);
   HK_TRY(check_values(run, &x, error));
   HK_TRY(check_values(run, &v, error));
   /* What intersects has an infinite energy: the error that lists it comes first. */
-  HK_TRY(hk_sim_contacts(run->sim, run->state, &run->contacts, error));
+  HkStatus status = hk_sim_contacts(run->sim, run->state, &run->contacts, error);
+  HK_TRY(hk_run_agree(run, status, error));
   contact.value = run->contacts.force;
   contact.output = f.output;
   HK_TRY(check_info(run, error));
   HK_TRY(check_values(run, &f, error));
   HK_TRY(check_values(run, &R, error));
-  return check_values(run, &contact, error);
+  return contact.value ? check_values(run, &contact, error) : HK_OK;
 }

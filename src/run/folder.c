@@ -98,14 +98,17 @@ bool hk_folder_is_empty(const char *folder) {
   return empty;
 }
 
-/* Returns whether a name is frame_000123.ending, with or without .tmp: users do not choose such
- * names. */
+/* Returns whether a name is frame_000123.ending, or of ranks frame_000123.pending or
+ * frame_000123_0001.ending, each with or without .tmp: users do not choose such names. */
 static bool is_frame(const char *name, const char *ending) {
   static const char start[] = "frame_";
   size_t head = sizeof start - 1,
          digits = strspn(name + (strlen(name) < head ? 0 : head), "0123456789");
-  if (strncmp(name, start, head) != 0 || digits < 6 || name[head + digits] != '.') return false;
-  const char *rest = name + head + digits + 1;
+  if (strncmp(name, start, head) != 0 || digits < 6) return false;
+  const char *rest = name + head + digits;
+  if (*rest == '_') rest += 1 + strspn(rest + 1, "0123456789");
+  if (*rest++ != '.') return false;
+  if (*rest == 'p' && *ending == 'v') rest++; /* VTK's lists of pieces: pvtu of vtu */
   size_t length = strlen(ending);
   return strncmp(rest, ending, length) == 0 &&
          (rest[length] == 0 || strcmp(rest + length, ".tmp") == 0);

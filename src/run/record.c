@@ -2,6 +2,7 @@
  *
  * It holds no times and no thread count, so that the same run leaves the same bytes.
  */
+#include "model/part.h"
 #include "run/folder.h"
 #include "run/run.h"
 #include "scene/parse.h"
@@ -57,12 +58,14 @@ static HkStatus hash_scene(const HkJson *scene, uint64_t *hash, HkError *error) 
 /* Returns the record, which owns the scene. */
 static HkJson record_of(const HkRun *run, HkJson scene) {
   char model[32];
+  const HkModel *m = run->model;
+  int64_t springs = m->part ? m->part->all_springs : m->springs.count;
   HkJson root = hk_json_object();
   snprintf(model, sizeof model, "%016llx", (unsigned long long)run->model->fingerprint);
   hk_json_add(&root, "hooke", hk_json_text(HK_VERSION));
   hk_json_add(&root, "model", hk_json_text(model));
-  hk_json_add(&root, "vertices", hk_json_integer(run->model->n));
-  hk_json_add(&root, "springs", hk_json_integer(run->model->springs.count));
+  hk_json_add(&root, "vertices", hk_json_integer(hk_model_total(run->model)));
+  hk_json_add(&root, "springs", hk_json_integer(springs));
   hk_json_add(&root, "frames", hk_json_integer(run->frames));
   hk_json_add(&root, "step", hk_json_real(run->sim->h));
   hk_json_add(&root, "steps_per_frame", hk_json_integer(run->substeps));

@@ -14,6 +14,7 @@
  *     the start of the run       something is damaged; all frames are written again
  */
 #include "output/checkpoint.h"
+#include "output/part_checkpoint.h"
 #include "run/folder.h"
 #include "run/run.h"
 
@@ -44,9 +45,14 @@ static size_t head_size(const HkRun *run) {
   return sizeof(Head) + (size_t)run->output_count * sizeof(Mark);
 }
 
+static bool on_ranks(const HkRun *run) {
+  return run->context.ranks != NULL;
+}
+
 /* ---- Writing ---- */
 
-static void pack(HkRun *run) {
+/* Returns the place behind head and marks. */
+static char *pack_head(HkRun *run) {
   Head head = {.scene_hash = run->scene_hash,
                .frame = run->frame,
                .substep = run->substep,
@@ -65,16 +71,18 @@ static void pack(HkRun *run) {
     Mark mark = {o->written, o->offset, o->sum, o->tally};
     memcpy(at, &mark, sizeof mark);
   }
-  hk_state_pack(run->state, at);
+  return at;
 }
 
 /* Synchronizing a single file takes a few milliseconds; for more than SYNC_SINGLE_MAX_FILES files
  * it is faster to synchronize the whole file system. */
 static HkStatus sync_files(HkRun *run, HkError *error) {
-  for (int q = 0; q < run->output_count; q++) HK_TRY(hk_output_sum(&run->outputs[q], error));
-  int files = run->begun ? run->output_count + run->ledger.recent_count : 0;
+  /* Files that grow are those of rank 0; each rank synchronizes the frame files that it wrote. */
+  int outputs = hk_run_is_first(run) ? run->output_count : 0;
+  for (int q = 0; q < outputs; q++) HK_TRY(hk_output_sum(&run->outputs[q], error));
+  int files = run->begun ? outputs + run->ledger.recent_count : 0;
   if (files <= SYNC_SINGLE_MAX_FILES || hk_sync_all(run->folder, NULL) < 0) {
-    for (int q = 0; q < run->output_count; q++) HK_TRY(hk_output_sync(&run->outputs[q], error));
+    for (int q = 0; q < outputs; q++) HK_TRY(hk_output_sync(&run->outputs[q], error));
     HK_TRY(hk_ledger_sync(&run->ledger, error));
     HK_TRY(hk_sync(run->folder, error));
   }
@@ -101,16 +109,25 @@ static HkStatus keep_previous(const HkRun *run, const char *path, HkError *error
   return HK_OK;
 }
 
-HkStatus hk_run_write_checkpoint(HkRun *run, HkError *error) {
-  char path[4096];
-  size_t size = head_size(run) + hk_state_packed_size(run->state);
-  HK_TRY(hk_folder_path(run->folder, HK_CHECKPOINT_NAME, path, sizeof path, error));
+/* All that comes before the file itself. */
+static HkStatus prepare_checkpoint(HkRun *run, const char *path, size_t size, HkError *error) {
   HK_TRY(hk_grow(&run->context, &run->packed, &run->packed_room, (int64_t)size, 1, "a checkpoint",
                  error));
   HK_TRY(sync_files(run, error));
-  pack(run);
-  HK_TRY(keep_previous(run, path, error));
-  HK_TRY(hk_checkpoint_write(path, HK_CHECKPOINT_RUN, run->packed, size, error));
+  char *at = pack_head(run);
+  if (!on_ranks(run)) hk_state_pack(run->state, at);
+  return hk_run_is_first(run) ? keep_previous(run, path, error) : HK_OK;
+}
+
+HkStatus hk_run_write_checkpoint(HkRun *run, HkError *error) {
+  char path[4096];
+  size_t size = head_size(run) + (on_ranks(run) ? 0 : hk_state_packed_size(run->state));
+  HK_TRY(hk_folder_path(run->folder, HK_CHECKPOINT_NAME, path, sizeof path, error));
+  HK_TRY(hk_run_agree(run, prepare_checkpoint(run, path, size, error), error));
+  if (on_ranks(run))
+    HK_TRY(hk_part_checkpoint_write(run->model, run->state, path, run->packed, size, error));
+  else
+    HK_TRY(hk_checkpoint_write(path, HK_CHECKPOINT_RUN, run->packed, size, error));
   run->has_checkpoint = true;
   return HK_OK;
 }
@@ -150,12 +167,14 @@ static HkStatus fail_unsound(const char *path, HkError *error) {
                     "holds counters that cannot be: it was not written by Hooke");
 }
 
-static HkStatus unpack(HkRun *run, const char *path, const char *payload, size_t size,
-                       HkError *error) {
+/* Checks head and marks, and sets the outputs by the marks. */
+static HkStatus unpack_head(HkRun *run, const char *path, const char *payload, size_t size,
+                            Head *to, HkError *error) {
   Head head;
   if (size < sizeof head)
     return hk_fail_at(error, HK_ERROR_FORMAT, path, 0, 0, "is too short for a run");
   memcpy(&head, payload, sizeof head);
+  *to = head;
   if (head.scene_hash != run->scene_hash || head.output_count != run->output_count ||
       size < head_size(run))
     return hk_fail_at(
@@ -179,36 +198,66 @@ static HkStatus unpack(HkRun *run, const char *path, const char *payload, size_t
     o->sum = mark.sum;
     o->tally = mark.tally;
   }
-  HK_TRY(hk_state_unpack(run->state, at, size - (size_t)(at - payload), path, error));
-  run->frame = head.frame;
-  run->substep = head.substep;
-  run->begun = head.begun != 0;
-  run->substeps = head.substeps;
-  run->halvings = (int)head.halvings;
-  run->tally = head.tally;
-  run->ledger.sum = head.ledger;
-  return hk_sim_set_h(run->sim, head.h, error);
+  return HK_OK;
+}
+
+static HkStatus take_head(HkRun *run, const Head *head, HkError *error) {
+  run->frame = head->frame;
+  run->substep = head->substep;
+  run->begun = head->begun != 0;
+  run->substeps = head->substeps;
+  run->halvings = (int)head->halvings;
+  run->tally = head->tally;
+  run->ledger.sum = head->ledger;
+  return hk_sim_set_h(run->sim, head->h, error);
+}
+
+static HkStatus load_parts(HkRun *run, const char *path, HkError *error) {
+  Head head;
+  char *bytes;
+  size_t size;
+  HK_TRY(hk_part_checkpoint_read_head(run->model, path, &bytes, &size, error));
+  HkStatus status = unpack_head(run, path, bytes, size, &head, error);
+  hk_free(&run->context, &bytes);
+  HK_TRY(status); /* the same bytes on all ranks */
+  HK_TRY(hk_part_checkpoint_read(run->model, run->state, path, error));
+  return take_head(run, &head, error);
 }
 
 static HkStatus load(HkRun *run, const char *name, HkError *error) {
   char path[4096], *bytes;
   const char *payload;
   size_t size;
+  Head head;
   HK_TRY(hk_folder_path(run->folder, name, path, sizeof path, error));
+  if (on_ranks(run)) return load_parts(run, path, error);
   HK_TRY(
       hk_checkpoint_read(&run->context, path, HK_CHECKPOINT_RUN, &bytes, &payload, &size, error));
-  HkStatus status = unpack(run, path, payload, size, error);
+  HkStatus status = unpack_head(run, path, payload, size, &head, error);
+  if (status >= 0)
+    status =
+        hk_state_unpack(run->state, payload + head_size(run), size - head_size(run), path, error);
+  if (status >= 0) status = take_head(run, &head, error);
   hk_free(&run->context, &bytes);
   return status;
 }
 
 /* Compares the files with the loaded checkpoint; *why describes the first one that differs. */
-static HkStatus check_files(const HkRun *run, HkFilesState *state, HkError *why, HkError *error) {
+static HkStatus check_own(const HkRun *run, HkFilesState *state, HkError *why, HkError *error) {
   *state = HK_FILES_WHOLE;
   for (int q = 0; q < run->output_count && *state == HK_FILES_WHOLE; q++)
     *state = hk_output_check(&run->outputs[q], why);
   if (*state != HK_FILES_WHOLE) return HK_OK;
   return hk_ledger_check(&run->context, run->folder, &run->ledger.sum, state, why, error);
+}
+
+/* check_own by rank 0, which has the folder. */
+static HkStatus check_files(const HkRun *run, HkFilesState *state, HkError *why, HkError *error) {
+  HkStatus status = hk_run_is_first(run) ? check_own(run, state, why, error) : HK_OK;
+  HK_TRY(hk_run_agree(run, status, error));
+  hk_run_share(run, state, sizeof *state);
+  hk_run_share(run, why, sizeof *why);
+  return HK_OK;
 }
 
 /* ---- Choosing ---- */
@@ -238,15 +287,21 @@ static HkStatus promote(HkRun *run, HkError *error) {
   char path[4096], previous[4096];
   HK_TRY(hk_folder_path(run->folder, HK_CHECKPOINT_NAME, path, sizeof path, error));
   HK_TRY(hk_folder_path(run->folder, HK_CHECKPOINT_PREVIOUS, previous, sizeof previous, error));
-  return rename(previous, path) == 0 ? HK_OK : hk_fail_errno(error, "write", path);
+  HkStatus status = HK_OK;
+  if (hk_run_is_first(run) && rename(previous, path) != 0)
+    status = hk_fail_errno(error, "write", path);
+  return hk_run_agree(run, status, error);
 }
 
 /* Restarts the run from frame 0, with the step of the loaded checkpoint. */
 static HkStatus start_over(HkRun *run, HkError *error) {
   HkState *start;
-  HK_TRY(hk_state_create(run->model, &start, error));
-  hk_state_destroy(&run->state);
-  run->state = start;
+  HkStatus status = hk_state_create(run->model, &start, error);
+  if (status >= 0) {
+    hk_state_destroy(&run->state);
+    run->state = start;
+  }
+  HK_TRY(hk_run_agree(run, status, error));
   run->frame = run->substep = 0;
   run->begun = run->has_checkpoint = false;
   run->repairs = true;
@@ -289,7 +344,10 @@ HkStatus hk_run_read_checkpoint(HkRun *run, HkError *error) {
   char path[4096];
   HK_TRY(hk_folder_path(run->folder, HK_CHECKPOINT_NAME, path, sizeof path, error));
   bool there = hk_folder_has(run->folder, HK_CHECKPOINT_NAME);
-  if (!there && !hk_folder_has(run->folder, HK_CHECKPOINT_PREVIOUS))
+  bool earlier = hk_folder_has(run->folder, HK_CHECKPOINT_PREVIOUS);
+  hk_run_share(run, &there, sizeof there);
+  hk_run_share(run, &earlier, sizeof earlier);
+  if (!there && !earlier)
     return hk_fail_at(error, HK_ERROR_IO, path, 0, 0,
                       "is not there, so there is nothing to resume; the option force in place of "
                       "resume starts over");

@@ -2,6 +2,7 @@
 #include "run/run.h"
 
 #include "base/clock.h"
+#include "model/part.h"
 #include "run/folder.h"
 
 #include <stdio.h>
@@ -25,6 +26,15 @@ static int every_of(const HkOutput *o) {
   return every;
 }
 
+/* Ranks hold parts of the model: some outputs need it whole. */
+static HkStatus check_ranks(const HkRun *run, const HkOutput *o, const char *path, HkError *error) {
+  if (!run->context.ranks || o->type->ranks != HK_OUTPUT_NOT_ON_RANKS) return HK_OK;
+  return hk_fail_key(error, HK_ERROR_UNSUPPORTED, path,
+                     "the device petsc does not support the output '%s'; leave it out, or choose "
+                     "among energies, solver, probes, reactions, vtp, vtu, obj and pc2",
+                     o->type->schema.name);
+}
+
 static HkStatus make_outputs(HkRun *run, const HkScene *scene, HkError *error) {
   const HkContext *c = &run->context;
   if (!run->folder) return HK_OK;
@@ -42,6 +52,7 @@ static HkStatus make_outputs(HkRun *run, const HkScene *scene, HkError *error) {
     o->context = *c;
     o->type = hk_output_type(method->schema);
     if (!o->type) return hk_fail_key(error, HK_ERROR_INVALID, path, "this is not an output");
+    HK_TRY(check_ranks(run, o, path, error));
     HK_TRY(hk_method_check(method, HK_OUTPUT, path, error));
     run->output_count++;
     HK_TRY(hk_method_copy(method, &run->methods[q], error));
@@ -56,10 +67,19 @@ static HkStatus make_outputs(HkRun *run, const HkScene *scene, HkError *error) {
   return hk_alloc(c, &run->force, 3 * run->model->n, sizeof *run->force, "forces", error);
 }
 
+/* Whether this process takes part in an output. */
+static bool takes_part(const HkRun *run, const HkOutput *o) {
+  return hk_run_is_first(run) || o->type->ranks == HK_OUTPUT_OF_ALL_RANKS;
+}
+
 static HkStatus open_outputs(HkRun *run, HkError *error) {
-  HK_TRY(hk_ledger_open(&run->ledger, error));
-  for (int q = 0; q < run->output_count; q++)
-    HK_TRY(run->outputs[q].type->open(&run->outputs[q], run->model, error));
+  HkStatus status = hk_run_is_first(run) ? hk_ledger_open(&run->ledger, error) : HK_OK;
+  HK_TRY(hk_run_agree(run, status, error));
+  for (int q = 0; q < run->output_count; q++) {
+    HkOutput *o = &run->outputs[q];
+    status = takes_part(run, o) ? o->type->open(o, run->model, error) : HK_OK;
+    HK_TRY(hk_run_agree(run, status, error));
+  }
   return HK_OK;
 }
 
@@ -79,7 +99,8 @@ static HkStatus write_frame(HkRun *run, HkError *error) {
   for (int q = 0; q < run->output_count; q++) {
     HkOutput *o = &run->outputs[q];
     if (run->frame % every_of(o) != 0) continue;
-    HK_TRY(o->type->write(o, &frame, error));
+    HkStatus status = takes_part(run, o) ? o->type->write(o, &frame, error) : HK_OK;
+    HK_TRY(hk_run_agree(run, status, error));
     o->written++;
     o->tally = (HkTally){0};
   }
@@ -101,6 +122,7 @@ static void show_progress(HkRun *run) {
 static bool look_in_step(void *user) {
   HkRun *run = user;
   show_progress(run);
+  if (run->context.ranks) return hk_run_ask_ranks(run);
   return run->cancel && run->cancel(run->cancel_user);
 }
 
@@ -108,7 +130,8 @@ static bool look_in_step(void *user) {
 
 /* Checks for cancellation between the parts of loading a scene. */
 static HkStatus check_cancel(HkRun *run, HkError *error) {
-  if (!run->cancel || !run->cancel(run->cancel_user)) return HK_OK;
+  bool mine = run->cancel && run->cancel(run->cancel_user);
+  if (!hk_model_any(run->model, mine)) return HK_OK;
   return hk_fail(error, HK_ERROR_CANCELLED, "the run was cancelled before its first frame");
 }
 
@@ -122,7 +145,8 @@ static HkStatus plan_time(HkRun *run, HkError *error) {
     return hk_fail_key(error, HK_ERROR_INVALID, "time", "%g frames are too many", frames);
   run->frames = (int64_t)frames;
   HK_TRY(hk_sim_create(run->model, NULL, time->step, &run->sim, error));
-  if (run->progress || run->cancel) hk_sim_set_cancel(run->sim, look_in_step, run);
+  if (run->progress || run->cancel || run->context.ranks)
+    hk_sim_set_cancel(run->sim, look_in_step, run);
   HK_TRY(check_cancel(run, error));
   HK_TRY(hk_sim_stable_step(run->sim, run->state, &run->stable_h, error));
   /* 0.033 s is meant to be a thirtieth, unless a longer step might not be stable. */
@@ -158,8 +182,22 @@ static HkStatus name_folder(HkRun *run, const char *folder, HkError *error) {
   memcpy(run->folder, folder, length);
   run->ledger.context = run->context;
   run->ledger.folder = run->folder;
-  HK_TRY(hk_folder_make(run->folder, error));
-  return hk_folder_lock(run->folder, &run->lock, error);
+  return HK_OK;
+}
+
+/* Makes, locks and claims the folder: rank 0 does it for all. */
+static HkStatus claim_folder(HkRun *run, const HkScene *scene, const HkRunOptions *options,
+                             HkError *error) {
+  HkStatus status = name_folder(run, options->folder, error);
+  if (hk_run_is_first(run)) {
+    if (status >= 0) status = hk_folder_make(run->folder, error);
+    if (status >= 0) status = hk_folder_lock(run->folder, &run->lock, error);
+    if (status >= 0 && !options->resume)
+      status = hk_folder_claim(run->folder, scene, options->force, &run->replaces, error);
+  }
+  HK_TRY(hk_run_agree(run, status, error));
+  hk_run_share(run, &run->replaces, sizeof run->replaces);
+  return HK_OK;
 }
 
 /* Writes a checkpoint first, which replaces an earlier one: a run that is killed at any moment can
@@ -167,8 +205,12 @@ static HkStatus name_folder(HkRun *run, const char *folder, HkError *error) {
 static HkStatus open_files(HkRun *run, HkError *error) {
   if (!run->begun) HK_TRY(hk_run_check_frame(run, error));
   if (!run->begun) HK_TRY(hk_run_checkpoint(run, error));
-  HK_TRY(hk_run_write_record(run, error));
-  if (!run->begun && !run->repairs) hk_folder_clear(run->folder, run->replaces);
+  HkStatus status = HK_OK;
+  if (hk_run_is_first(run)) {
+    status = hk_run_write_record(run, error);
+    if (status >= 0 && !run->begun && !run->repairs) hk_folder_clear(run->folder, run->replaces);
+  }
+  HK_TRY(hk_run_agree(run, status, error));
   HK_TRY(open_outputs(run, error));
   if (run->begun && run->page) hk_run_take_up_report(run);
   if (run->begun) return HK_OK;
@@ -177,21 +219,49 @@ static HkStatus open_files(HkRun *run, HkError *error) {
   return hk_run_checkpoint(run, error);
 }
 
+static HkStatus prepare(HkRun *run, HkError *error) {
+  return hk_run_agree(run, hk_sim_prepare(run->sim, run->state, error), error);
+}
+
+static HkStatus refuse_report(const HkRunOptions *options, HkError *error) {
+  if (!options->report) return HK_OK;
+  return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                 "the device petsc does not support the report, which needs the whole model in one "
+                 "process; leave it out, and choose the output vtp or vtu");
+}
+
+/* The options of rank 0 hold for all: no rank may take another way. */
+static void share_options(HkRun *run, HkRunOptions *options) {
+  struct {
+    bool folder, resume, force, report;
+    HkOnBlowup on_blowup;
+    double seconds;
+  } all = {options->folder != NULL, options->resume,    options->force,
+           options->report,         options->on_blowup, options->checkpoint_seconds};
+  hk_run_share(run, &all, sizeof all);
+  if (!all.folder) options->folder = NULL;
+  options->resume = all.resume;
+  options->force = all.force;
+  options->report = all.report;
+  options->on_blowup = all.on_blowup;
+  options->checkpoint_seconds = all.seconds;
+}
+
 static HkStatus begin(HkRun *run, const HkScene *scene, const HkRunOptions *options,
                       HkError *error) {
+  if (run->context.ranks) HK_TRY(refuse_report(options, error));
   HK_TRY(hk_run_check_memory(scene, error));
   HK_TRY(hk_model_compile(scene, &run->model, error));
   HK_TRY(check_cancel(run, error));
-  HK_TRY(hk_state_create(run->model, &run->state, error));
+  HK_TRY(hk_run_agree(run, hk_state_create(run->model, &run->state, error), error));
   HK_TRY(plan_time(run, error));
   HK_TRY(check_cancel(run, error));
-  if (!options->resume) HK_TRY(hk_sim_prepare(run->sim, run->state, error));
+  if (!options->resume) HK_TRY(prepare(run, error));
   if (!options->folder) return HK_OK;
-  HK_TRY(name_folder(run, options->folder, error));
-  if (!options->resume)
-    HK_TRY(hk_folder_claim(run->folder, scene, options->force, &run->replaces, error));
-  HK_TRY(make_outputs(run, scene, error));
-  HK_TRY(hk_run_make_record(run, scene, error));
+  HK_TRY(claim_folder(run, scene, options, error));
+  HK_TRY(hk_run_agree(run, make_outputs(run, scene, error), error));
+  HK_TRY(hk_run_agree(run, hk_run_make_record(run, scene, error), error));
+  hk_run_share(run, &run->scene_hash, sizeof run->scene_hash); /* names of files may differ */
   if (options->resume) HK_TRY(hk_run_read_checkpoint(run, error));
   if (options->report) HK_TRY(hk_run_begin_report(run, scene, options->command, error));
   return open_files(run, error);
@@ -201,13 +271,16 @@ HkStatus hk_run_create(const HkScene *scene, const HkRunOptions *options, HkRun 
                        HkError *error) {
   HkContext c = scene->context;
   HkRunOptions defaults = hk_run_options_default();
-  if (!options) options = &defaults;
+  if (options) defaults = *options;
   *run = NULL;
+  if (c.ranks) share_options(&(HkRun){.context = c}, &defaults);
+  options = &defaults;
   if (!(options->checkpoint_seconds >= 0))
     return hk_fail(error, HK_ERROR_INVALID, "checkpoints cannot be %g s apart; give 0 or more",
                    options->checkpoint_seconds);
   HK_TRY(hk_alloc(&c, run, 1, sizeof **run, "a run", error));
   (*run)->context = c;
+  if (!hk_run_is_first(*run)) (*run)->context.log = NULL; /* rank 0 speaks for all */
   (*run)->batch = 1;
   (*run)->lock = -1;
   (*run)->on_blowup = options->on_blowup;
@@ -250,8 +323,11 @@ void hk_run_destroy(HkRun **run) {
 
 /* ---- Stepping ---- */
 
+/* By the clock of rank 0. */
 static bool is_checkpoint_due(const HkRun *run) {
-  return hk_wall_time() - run->last_checkpoint >= run->checkpoint_seconds;
+  bool due = hk_wall_time() - run->last_checkpoint >= run->checkpoint_seconds;
+  hk_run_share(run, &due, sizeof due);
+  return due;
 }
 
 /* Shows progress and writes a due checkpoint within a long frame. */
@@ -261,9 +337,11 @@ static HkStatus pause_in_frame(HkRun *run, HkError *error) {
   return HK_OK;
 }
 
-/* Adapts the number of steps of a batch to its duration; the results do not depend on it. */
+/* Adapts the number of steps of a batch to its duration, on ranks that of rank 0; the results do
+ * not depend on it. */
 static void pick_batch(HkRun *run, int64_t made, double seconds) {
   if (!run->sim->type->open || run->sim->whole) return;
+  hk_run_share(run, &seconds, sizeof seconds);
   if (seconds < BATCH_MIN_SECONDS && made == run->batch && run->batch < INT64_MAX / 2)
     run->batch *= 2;
   if (seconds > BATCH_MAX_SECONDS && run->batch > 1) run->batch /= 2;
@@ -324,13 +402,13 @@ static HkStatus step_to_frame(HkRun *run, HkError *error) {
 static HkStatus reopen_outputs(HkRun *run, HkError *error) {
   for (int q = 0; q < run->output_count; q++) {
     HkOutput *o = &run->outputs[q];
-    HK_TRY(o->type->close(o, error));
+    HK_TRY(hk_run_agree(run, o->type->close(o, error), error));
     o->offset = o->written = 0;
     o->sum = (HkSum){0};
     o->tally = (HkTally){0};
   }
   if (!run->folder) return HK_OK;
-  HK_TRY(hk_ledger_close(&run->ledger, error));
+  HK_TRY(hk_run_agree(run, hk_ledger_close(&run->ledger, error), error));
   run->ledger.sum = (HkSum){0};
   run->begun = run->has_checkpoint = false;
   return open_files(run, error);
@@ -340,9 +418,12 @@ static HkStatus reopen_outputs(HkRun *run, HkError *error) {
  * they are not yet beyond the bound, and cannot be trusted. */
 static HkStatus halve(HkRun *run, const HkError *why, HkError *error) {
   HkState *start;
-  HK_TRY(hk_state_create(run->model, &start, error));
-  hk_state_destroy(&run->state);
-  run->state = start;
+  HkStatus status = hk_state_create(run->model, &start, error);
+  if (status >= 0) {
+    hk_state_destroy(&run->state);
+    run->state = start;
+  }
+  HK_TRY(hk_run_agree(run, status, error));
   run->frame = run->substep = 0;
   run->tally = (HkTally){0};
   run->seconds = 0;
@@ -354,9 +435,9 @@ static HkStatus halve(HkRun *run, const HkError *why, HkError *error) {
   } while (run->sim->h > run->stable_h && run->halvings < HK_RUN_HALVINGS_MAX);
   hk_log(&run->context, HK_LOG_WARNING, "%s; back to the start with step %g s", why->text,
          run->sim->h);
-  HK_TRY(hk_sim_prepare(run->sim, run->state, error));
+  HK_TRY(prepare(run, error));
   HkLocale locale = hk_locale_enter();
-  HkStatus status = reopen_outputs(run, error);
+  status = reopen_outputs(run, error);
   hk_locale_leave(&locale);
   return status;
 }

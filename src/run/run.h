@@ -2,6 +2,7 @@
 #ifndef HK_RUN_RUN_H
 #define HK_RUN_RUN_H
 
+#include "base/ranks.h"
 #include "hooke/run.h"
 #include "output/output.h"
 #include "report/page.h"
@@ -57,7 +58,27 @@ struct HkRun {
   void *progress_user;
   HkCancelFn *cancel;
   void *cancel_user;
+  int64_t asked, ask_every; /* of ranks: calls since they agreed on a cancellation; ranks.c */
+  double last_asked;
 };
+
+/* ---- Ranks make one run together: rank 0 has the folder, all ranks have the same counters ---- */
+
+/* Whether this process has the folder: rank 0, or the only process. */
+static inline bool hk_run_is_first(const HkRun *run) {
+  return !run->context.ranks || run->context.ranks->rank == 0;
+}
+/* Returns the worst status of all ranks, with its error: base/ranks.h. */
+static inline HkStatus hk_run_agree(const HkRun *run, HkStatus status, HkError *error) {
+  return run->context.ranks ? hk_ranks_agree(run->context.ranks, status, error) : status;
+}
+/* Makes a value that of rank 0 on all ranks. */
+static inline void hk_run_share(const HkRun *run, void *value, size_t bytes) {
+  HkRanks *ranks = run->context.ranks;
+  if (ranks) ranks->type->broadcast(ranks, 0, value, bytes);
+}
+/* ranks.c: whether the caller of any rank cancels; not every call asks. */
+bool hk_run_ask_ranks(HkRun *run);
 
 /* check.c: computes info, force, reaction and contacts of the present frame; HK_ERROR_BLOWUP if a
  * number of the frame is not finite, or does not fit into an output of 32-bit numbers. */

@@ -22,6 +22,7 @@
 
 #include "base/vec.h"
 #include "force/springs.h"
+#include "model/part.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -44,7 +45,7 @@ static double push_at(HkSim *sim, double t, const double *x, const double *v) {
     HkForceArgs a = hk_force_args(m, f, &sim->work, t, x, v);
     if (m->forces[f].type->slot != HK_ENERGY_SPRING) m->forces[f].type->add(&a, sim->f);
   }
-  return hk_parallel_most(m->threads, m->n, push_range, sim, sim->work.sums);
+  return hk_most_vertices(m, push_range, sim, sim->work.sums);
 }
 
 void hk_blowup_prepare(HkSim *sim) {
@@ -68,12 +69,21 @@ void hk_blowup_renew(HkSim *sim, HkState *state) {
     hk_pin_at(m, p, state->time, place, unused, NULL);
     hk_pin_jump(m, state, p, place);
   }
+  state->given_speed = hk_model_most(m, state->given_speed);
   sim->known_forces = m->force_count;
 }
 
 void hk_blowup_begin(const HkSim *sim, HkState *state) {
   for (int64_t i = 0; i < sim->model->n; i++)
     state->given_speed = fmax(state->given_speed, hk_norm(state->v + 3 * i));
+  state->given_speed = hk_model_most(sim->model, state->given_speed);
+}
+
+/* Whether a pin may move. All ranks have the same motions, but not the same pins. */
+static bool has_motion(const HkModel *m) {
+  for (int k = 0; k < m->motion_count; k++)
+    if (strcmp(m->motions[k].type->schema.name, "fixed") != 0) return true;
+  return false;
 }
 
 static void watch_pins(const HkModel *m, HkState *state) {
@@ -82,6 +92,7 @@ static void watch_pins(const HkModel *m, HkState *state) {
     double speed = hk_norm(state->v + 3 * (int64_t)m->pin_vertex[p]);
     if (speed > state->given_speed) state->given_speed = speed;
   }
+  if (m->part && has_motion(m)) state->given_speed = hk_model_most(m, state->given_speed);
 }
 
 static double energy_bound(const HkSim *sim, const HkState *state) {
@@ -104,18 +115,21 @@ static double kinetic_range(void *user, int64_t begin, int64_t end) {
   return sum;
 }
 
+/* A vertex at which a blow-up may have begun. */
+typedef struct Suspect {
+  int64_t vertex; /* of this model or part; -1: there is none */
+  double energy;  /* J, kinetic; INFINITY if the vertex is not finite */
+} Suspect;
+
 /* Returns the first vertex that is not finite, else the one with the largest kinetic energy. */
-static int64_t worst_vertex(const HkModel *m, const HkState *s) {
-  int64_t worst = 0;
-  double most = -1;
+static Suspect worst_vertex(const HkModel *m, const HkState *s) {
+  Suspect worst = {-1, -1};
   for (int64_t i = 0; i < m->n; i++) {
     double e = m->mass[i] * hk_dot(s->v + 3 * i, s->v + 3 * i);
     double place = s->x[3 * i] + s->x[3 * i + 1] + s->x[3 * i + 2];
-    if (!isfinite(e) || !isfinite(place)) return i;
-    if (e > most) {
-      most = e;
-      worst = i;
-    }
+    if (hk_model_is_ghost(m, i)) continue;
+    if (!isfinite(e) || !isfinite(place)) return (Suspect){i, INFINITY};
+    if (e > worst.energy) worst = (Suspect){i, e};
   }
   return worst;
 }
@@ -147,12 +161,14 @@ static StableStep least_stable(HkSim *sim, const HkState *state) {
 static bool is_finite_state(const HkModel *m, const HkState *s) {
   double sum = 0;
   for (int64_t c = 0; c < 3 * m->n; c++) sum += 0 * s->x[c] + 0 * (s->v[c] * s->v[c]);
-  return sum == 0;
+  return !hk_model_any(m, sum != 0);
 }
 
 /* Returns whether no smaller step would help. A blow-up exceeds the default bound long before it
- * overflows: a state that is not finite was so before the step, or its values overflow. */
+ * overflows: a state that is not finite was so before the step, or its values overflow. Ranks look
+ * less often than at each step, so that the motion may well have overflowed meanwhile. */
 static bool is_beyond_numbers(const HkSim *sim, const HkState *state) {
+  if (sim->model->part && state->steps > 1) return false;
   return isnan(sim->model->time.energy_bound) && !is_finite_state(sim->model, state);
 }
 
@@ -187,18 +203,54 @@ void hk_blowup_advise(HkSim *sim, const HkState *state, char *text, size_t size)
              sim->type->schema.name);
 }
 
+static int64_t number_of(const HkModel *m, int64_t vertex) {
+  return m->part && vertex >= 0 ? m->part->number[vertex] : vertex;
+}
+
+/* Describes the spring at a vertex that is stretched most; springs of a part have no numbers. */
+static void describe_spring(const HkSim *sim, const HkState *state, int64_t vertex, char *text,
+                            size_t size) {
+  const HkModel *m = sim->model;
+  char number[32] = "";
+  text[0] = 0;
+  if (vertex < 0) return;
+  int64_t s = hk_springs_worst(m, sim->work.springs, state->x, vertex);
+  if (s < 0) return;
+  if (!m->part) snprintf(number, sizeof number, " %lld", (long long)s);
+  snprintf(text, size, ", spring%s (vertices %lld and %lld, k = %g N/m)", number,
+           (long long)number_of(m, m->springs.i[s]), (long long)number_of(m, m->springs.j[s]),
+           sim->work.springs->k[s]);
+}
+
+/* Returns the rank that has the worst vertex of all: the lowest number among equal ones. */
+static int rank_of_worst(const HkModel *m, const Suspect *mine) {
+  double most = hk_model_most(m, mine->energy);
+  bool candidate = mine->vertex >= 0 && mine->energy == most;
+  double number = candidate ? (double)number_of(m, mine->vertex) : INFINITY;
+  bool chosen = number == -hk_model_most(m, -number) && candidate;
+  return (int)fmax(0, hk_model_most(m, chosen ? m->part->ranks->rank : -1));
+}
+
 HkStatus hk_blowup_fail(const HkSim *sim, const HkState *state, const char *what,
                         const char *advice, HkError *error) {
   const HkModel *m = sim->model;
-  int64_t vertex = worst_vertex(m, state),
-          spring = hk_springs_worst(m, sim->work.springs, state->x, vertex);
-  char at[128] = "";
-  if (spring >= 0)
-    snprintf(at, sizeof at, ", spring %lld (vertices %d and %d, k = %g N/m)", (long long)spring,
-             m->springs.i[spring], m->springs.j[spring], sim->work.springs->k[spring]);
-  return hk_fail(error, HK_ERROR_BLOWUP,
-                 "the motion blew up at t = %g s with step %g s: %s; it began at vertex %lld%s; %s",
-                 state->time, sim->h, what, (long long)vertex, at, advice);
+  Suspect worst = worst_vertex(m, state);
+  HkError inner = {0};
+  char at[160];
+  describe_spring(sim, state, worst.vertex, at, sizeof at);
+  hk_fail(&inner, HK_ERROR_BLOWUP,
+          "the motion blew up at t = %g s with step %g s: %s; it began at vertex %lld%s; %s",
+          state->time, sim->h, what,
+          (long long)(m->part            ? number_of(m, worst.vertex)
+                      : worst.vertex < 0 ? 0
+                                         : worst.vertex),
+          at, advice);
+  if (m->part) {
+    HkRanks *ranks = m->part->ranks;
+    ranks->type->broadcast(ranks, rank_of_worst(m, &worst), &inner, sizeof inner);
+  }
+  if (error) *error = inner;
+  return HK_ERROR_BLOWUP;
 }
 
 HkStatus hk_blowup_check(HkSim *sim, HkState *state, HkError *error) {
@@ -207,8 +259,7 @@ HkStatus hk_blowup_check(HkSim *sim, HkState *state, HkError *error) {
   Kinetic k = {m, state};
   double kinetic = sim->kinetic;
   if (isnan(kinetic)) hk_sim_close(sim, state);
-  if (isnan(kinetic))
-    kinetic = hk_parallel_sum(m->threads, m->n, kinetic_range, &k, sim->work.sums);
+  if (isnan(kinetic)) kinetic = hk_sum_vertices(m, kinetic_range, &k, sim->work.sums);
   double bound = energy_bound(sim, state);
   if (kinetic <= bound && isfinite(kinetic)) return HK_OK;
   state->given_speed =

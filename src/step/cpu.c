@@ -5,6 +5,7 @@
  */
 #include "step/cpu.h"
 
+#include "model/part.h"
 #include "step/adaptive.h"
 #include "step/blowup.h"
 #include "step/sim.h"
@@ -160,8 +161,16 @@ static HkStatus watch(HkSim *sim, HkState *state, HkError *error) {
   return HK_OK;
 }
 
-/* One step of a state, which is open unless steps are adaptive or forces have hooks. */
-static HkStatus step(HkSim *sim, HkState *state, HkError *error) {
+/* Whether a blow-up is looked for after a step: in parts, where that takes a message, after each
+ * implicit step and else from time to time. */
+static bool checks_blowup(const HkSim *sim, const HkState *state, bool last) {
+  enum { STEPS_PER_CHECK = 64 };
+  return !sim->model->part || last || sim->type->implicit || state->steps % STEPS_PER_CHECK == 0;
+}
+
+/* One step of a state, which is open unless steps are adaptive or forces have hooks; last: of the
+ * call. */
+static HkStatus step(HkSim *sim, HkState *state, bool last, HkError *error) {
   if (state->steps == 0) hk_blowup_begin(sim, state);
   sim->info = (HkStepInfo){0};
   sim->kinetic = NAN;
@@ -174,7 +183,7 @@ static HkStatus step(HkSim *sim, HkState *state, HkError *error) {
   if (status < 0) return status;
   hk_forces_drop_memory(sim->model, state);
   state->steps++;
-  HK_TRY(hk_blowup_check(sim, state, error));
+  if (checks_blowup(sim, state, last)) HK_TRY(hk_blowup_check(sim, state, error));
   HK_TRY(hk_blowup_check_gradient(sim, state, sim->info.gradient, error));
   HK_TRY(watch(sim, state, error));
   return status;
@@ -220,7 +229,7 @@ static HkStatus steps(HkStepper *stepper, HkState *state, int64_t count, const H
   if (!sim->whole && count > 0 && !hk_forces_have_hooks(sim->model)) open_state(sim, state);
   for (int64_t k = 1; k <= count && worst >= 0; k++) {
     HkStatus status = k > 1 ? hk_cancel_check(&sim->cancel, error) : HK_OK;
-    if (status >= 0) status = step(sim, state, error);
+    if (status >= 0) status = step(sim, state, k == count, error);
     if (status != HK_OK) worst = status;
     if (clock && status >= 0) state->time = clock->begin + (double)(clock->first + k) * sim->h;
   }

@@ -60,6 +60,7 @@
 #include "step/energy_watch.h"
 
 #include "base/vec.h"
+#include "model/part.h"
 #include "step/blowup.h"
 #include "step/stability.h"
 
@@ -81,13 +82,19 @@ enum { LOOKS_PER_ESTIMATE = 4, ITERATIONS = 1, GROWTH_ITERATIONS = 16 };
 /* Number of intervals between two checks in which time-dependent potentials are evaluated. */
 enum { PARTS = 8 };
 
+/* The total energy is monitored on the CPU alone. On ranks its looks would be collective, and what
+ * they depend on, such as pins that move, differs between ranks. */
+static bool is_watched(const HkSim *sim) {
+  return sim->type->energy_interval > 0 && sim->device == HK_CPU;
+}
+
 HkStatus hk_energy_watch_create(HkSim *sim, HkError *error) {
   HkEnergyWatch *w = &sim->watch;
   w->stable = NAN;
-  if (!sim->type->energy_interval || sim->device != HK_CPU) return HK_OK;
+  if (!is_watched(sim)) return HK_OK;
   if (isinf(sim->type->stable_step(sim->method.params, 1, 0))) return HK_OK;
   HK_TRY(hk_alloc_vector(&sim->model->context, &w->mode, sim->model->n, "the fastest mode", error));
-  hk_stability_start(sim->model->threads, w->mode, 3 * sim->model->n);
+  hk_stability_start(sim->model, w->mode);
   return HK_OK;
 }
 
@@ -123,7 +130,7 @@ static double kinetic_range(void *user, int64_t begin, int64_t end) {
 static double kinetic_of(HkSim *sim, const HkState *state) {
   const HkModel *m = sim->model;
   Sum a = {.model = m, .state = state};
-  double sum = hk_parallel_sum(m->threads, m->n, kinetic_range, &a, sim->work.sums);
+  double sum = hk_sum_vertices(m, kinetic_range, &a, sim->work.sums);
   for (int64_t p = 0; p < m->pin_count; p++)
     if (state->pin_held[p]) sum -= kinetic_range(&a, m->pin_vertex[p], m->pin_vertex[p] + 1);
   return sum;
@@ -171,7 +178,7 @@ static double gain_of(HkSim *sim, const HkState *state, double t) {
     any = true;
   }
   Sum a = {m, state, sim->f};
-  return any ? hk_parallel_sum(m->threads, m->n, gain_range, &a, sim->work.sums) : 0;
+  return any ? hk_sum_vertices(m, gain_range, &a, sim->work.sums) : 0;
 }
 
 static bool has_moving_pins(const HkModel *m) {
@@ -267,7 +274,7 @@ static bool is_same(const HkSim *sim, const HkState *state) {
 
 void hk_energy_watch_begin(HkSim *sim, HkState *state) {
   HkEnergyWatch *w = &sim->watch;
-  if (!sim->type->energy_interval) return;
+  if (!is_watched(sim)) return;
   if (!w->known || !is_same(sim, state)) set_base(sim, state);
   if (state->lent && !w->verifies) w->unsure = true;
 }
@@ -292,7 +299,7 @@ static bool is_early(int64_t interval, int64_t steps) {
 
 bool hk_energy_watch_is_due(const HkSim *sim, const HkState *state) {
   int64_t interval = sim->type->energy_interval;
-  return interval > 0 && (state->steps % interval == 0 || is_early(interval, state->steps));
+  return is_watched(sim) && (state->steps % interval == 0 || is_early(interval, state->steps));
 }
 
 static double swing_of(const HkSim *sim) {

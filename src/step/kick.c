@@ -3,10 +3,17 @@
  * Each thread has a range of blocks. It kicks them in order; a block drifts once the last block
  * with neighbors in it is kicked. Blocks with neighbors in the range of another thread drift after
  * all kicks of all threads. The order does not change the result.
+ *
+ * A part (model/part.h) first kicks the groups with border vertices and sends their velocities;
+ * then it kicks all other groups with vertices of its own, and drifts, while the message is on its
+ * way; at last ghosts get the velocities of their owners and drift by them.
  */
 #include "step/kick.h"
 
+#include "step/kick_border.h"
 #include "step/single.h"
+
+#include <string.h>
 
 HK_KERNEL_TABLE(HkKickKernels, hk_kick_kernels)
 
@@ -17,9 +24,10 @@ typedef struct Kick {
   const HkKickKernels *kernels;
   HkSingle *single; /* NULL: double precision */
   int64_t blocks;
-  int32_t *low, *high; /* the first and the last block whose kick reads vertices of each block */
-  double *next;        /* 3 n, v+ where springs are damped; NULL: it is written over v */
-  double *half;        /* 3 n, what hk_kick_half makes */
+  int32_t *low, *high;  /* the first and the last block whose kick reads vertices of each block */
+  double *next;         /* 3 n, v+ where springs are damped; NULL: it is written over v */
+  double *half;         /* 3 n, what hk_kick_half makes */
+  HkKickBorder *border; /* of a part, else NULL */
 } Kick;
 
 /* ---- Creating ---- */
@@ -61,6 +69,10 @@ HkStatus hk_kick_create(HkSim *sim, bool half, HkError *error) {
   k->kernels = hk_kick_kernels_of(isa);
   HK_TRY(find_reach(m, k, error));
   if (half) HK_TRY(add_vector(sim, &k->half, error));
+  if (m->part && params->precision == HK_KICK_SINGLE)
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "the device petsc computes in double precision; leave out \"precision\"");
+  if (m->part) HK_TRY(hk_kick_border_create(m, sim->work.rows, &k->border, error));
   if (params->precision != HK_KICK_SINGLE)
     return m->springs.damping ? add_vector(sim, &k->next, error) : HK_OK;
   sim->single = true;
@@ -69,8 +81,9 @@ HkStatus hk_kick_create(HkSim *sim, bool half, HkError *error) {
 
 size_t hk_kick_bytes(const HkSim *sim) {
   const Kick *k = sim->data;
-  size_t vectors = (size_t)((k->half != NULL) + (k->next != NULL)) * hk_vector_bytes(sim->model->n);
-  return sizeof *k + (size_t)k->blocks * 2 * sizeof *k->low + vectors +
+  size_t vectors = (size_t)((k->half != NULL) + (k->next != NULL));
+  return sizeof *k + (size_t)k->blocks * 2 * sizeof *k->low +
+         vectors * hk_vector_bytes(sim->model->n) + (k->border ? k->border->bytes : 0) +
          (k->single ? k->single->bytes : 0);
 }
 
@@ -81,6 +94,7 @@ void hk_kick_destroy(HkSim *sim) {
   hk_free(c, &k->high);
   hk_free(c, &k->next);
   hk_free(c, &k->half);
+  hk_kick_border_destroy(sim->model, &k->border);
   hk_single_destroy(sim->model, &k->single);
   hk_free(c, &sim->data);
 }
@@ -108,7 +122,8 @@ typedef struct Pass {
   HkKickArgs kick;
   HkDriftArgs drift;
   HkSingleArgs single;
-  bool drifts; /* the pass also drifts */
+  bool drifts;  /* the pass also drifts */
+  bool partial; /* of a part: the border is kicked already, and ghosts need no kick */
   int64_t parts;
 } Pass;
 
@@ -205,10 +220,14 @@ static void kick_block(const Pass *p, int64_t block) {
   const HkSpringRows *r = p->k->single ? p->single.rows : p->kick.rows;
   int64_t begin = block * HK_BLOCK / r->width, end = (block + 1) * HK_BLOCK / r->width;
   if (end > r->groups) end = r->groups;
+  const HkKickBorder *border = p->k->border;
   if (p->k->single)
     p->k->single->kernels->kick(&p->single, begin, end);
-  else
+  else if (!p->partial)
     p->k->kernels->kick(&p->kick, begin, end);
+  else
+    for (int64_t q = border->first_run[block]; q < border->first_run[block + 1]; q++)
+      p->k->kernels->kick(&p->kick, border->run[q].begin, border->run[q].end);
   for (int64_t pin = hk_model_first_pin(m, block * HK_BLOCK); pin < m->pin_count; pin++) {
     if (m->pin_vertex[pin] >= (block + 1) * HK_BLOCK) break;
     if (p->state->pin_held[pin]) hold(p, m->pin_vertex[pin]);
@@ -252,10 +271,60 @@ static void rest_range(void *user, int64_t part, int64_t last) {
   }
 }
 
+/* ---- Parts ---- */
+
+static void kick_border_range(void *user, int64_t begin, int64_t end) {
+  const Pass *p = user;
+  for (int64_t q = begin; q < end; q++) {
+    int32_t group = p->k->border->group[q];
+    p->k->kernels->kick(&p->kick, group, group + 1);
+  }
+}
+
+static void kick_border(Pass *p) {
+  const HkModel *m = p->sim->model;
+  hk_parallel_work(m->threads, p->k->border->groups, HK_ROW_GRAIN, kick_border_range, p);
+  for (int64_t pin = 0; pin < m->pin_count; pin++)
+    if (p->state->pin_held[pin]) hold(p, m->pin_vertex[pin]);
+  p->partial = true;
+}
+
+static void drift_ghosts(const Pass *p) {
+  const HkPart *part = p->sim->model->part;
+  for (int64_t q = 0; q < part->ghost_count; q++) {
+    int64_t i = part->ghost_vertex[q];
+    for (int c = 0; c < 3; c++)
+      p->drift.x[3 * i + c] = p->k->border->ghost_x[3 * q + c] + p->drift.h * p->drift.v[3 * i + c];
+  }
+}
+
+static void kick_and_drift(Pass *p) {
+  int threads = p->sim->model->threads;
+  hk_parallel_work(threads, p->parts, 1, both_range, p);
+  hk_parallel_work(threads, p->parts, 1, rest_range, p);
+}
+
+static void kick_and_drift_part(Pass *p) {
+  const HkModel *m = p->sim->model;
+  const HkPart *part = m->part;
+  double *ghost_x = p->k->border->ghost_x;
+  kick_border(p);
+  hk_part_exchange_begin(m, p->drift.from);
+  for (int64_t q = 0; q < part->ghost_count; q++)
+    memcpy(ghost_x + 3 * q, p->drift.x + 3 * (int64_t)part->ghost_vertex[q], 3 * sizeof *ghost_x);
+  kick_and_drift(p);
+  hk_part_exchange_end(m, p->drift.from, p->drift.v);
+  drift_ghosts(p);
+}
+
 void hk_kick_drift(HkSim *sim, HkState *s, double t, double h, double drift, bool half) {
   Pass p = pass_of(sim, s, t, h, true, drift, half);
-  hk_parallel_work(sim->model->threads, p.parts, 1, both_range, &p);
-  hk_parallel_work(sim->model->threads, p.parts, 1, rest_range, &p);
+  if (sim->model->part) {
+    kick_and_drift_part(&p);
+    sim->kinetic = NAN; /* of the ghosts, too, and not of all ranks */
+    return;
+  }
+  kick_and_drift(&p);
   sim->kinetic = 0;
   for (int64_t b = 0; b < p.k->blocks; b++) sim->kinetic += sim->work.sums[b];
 }
@@ -269,6 +338,7 @@ static void kick_range(void *user, int64_t begin, int64_t end) {
 void hk_kick_half(HkSim *sim, HkState *s, double t, double h) {
   Pass p = pass_of(sim, s, t, h, false, 0, false);
   hk_parallel_work(sim->model->threads, p.k->blocks, 1, kick_range, &p);
+  hk_part_exchange(sim->model, p.k->half);
 }
 
 static void drift_range(void *user, int64_t begin, int64_t end) {

@@ -4,10 +4,12 @@
 #include "base/vec.h"
 #include "force/springs.h"
 #include "minimize/choose_methods.h"
+#include "model/part.h"
 #include "step/adaptive.h"
 #include "step/blowup.h"
 #include "step/choose_device.h"
 #include "step/need.h"
+#include "step/ranks.h"
 
 #include <string.h>
 
@@ -43,7 +45,7 @@ static HkStatus pick_step(HkSim *sim, HkError *error) {
                    "%s has no stable step for this system; give time.step, or another integrator",
                    sim->type->schema.name);
   const HkTime *time = &sim->model->time;
-  double part = sim->model->n < FEW_MASSES_MAX_VERTICES ? 0.05 : 0.5;
+  double part = hk_model_total(sim->model) < FEW_MASSES_MAX_VERTICES ? 0.05 : 0.5;
   sim->h = isinf(stable) ? 1 / time->frames_per_second : part * stable;
   if (time->default_step > 0 && time->default_step <= stable) sim->h = time->default_step;
   return HK_OK;
@@ -84,7 +86,9 @@ static HkStatus create(const HkModel *model, const HkMethod *method, double h, H
   HkStatus status = hk_method_copy(method, &(*sim)->method, error);
   HkChoice choice = {device, (*sim)->h, type->device_multigrid};
   if (status >= 0) status = hk_choose_methods(model, choice, &(*sim)->method, error);
+  if (status >= 0 && model->part) status = hk_ranks_check(model, &(*sim)->method, error);
   if (status >= 0) status = allocate(*sim, error);
+  status = hk_model_agree(model, status, error); /* ranks make the rest together */
   if (status >= 0 && model->time.tolerance > 0) status = hk_adaptive_create(*sim, error);
   if (status >= 0) hk_blowup_prepare(*sim);
   if (status >= 0) status = hk_energy_watch_create(*sim, error);
@@ -108,7 +112,7 @@ HkStatus hk_sim_create(const HkModel *model, const HkMethod *step, double h, HkS
     return hk_fail(error, HK_ERROR_INVALID, "step %g s is not possible", h);
   HK_TRY(hk_method_check(method, HK_STEP, "integrator", error));
   HK_TRY(hk_sim_check_forces(model, type, error));
-  HK_TRY(check_memory(model, method, error));
+  HK_TRY(hk_model_agree(model, check_memory(model, method, error), error));
   if (c->device != HK_AUTO) return create(model, method, h, c->device, sim, error);
   if (hk_device_pays(c, type, model->n)) {
     if (create(model, method, h, HK_CUDA, sim, &why) >= 0) return HK_OK;
@@ -323,7 +327,7 @@ static void extremes(HkSim *sim, const HkState *state, HkStateInfo *r) {
   const HkModel *m = sim->model;
   Moments p = {m, state, 1};
   double *sums = sim->work.sums;
-  r->speed_max = sqrt(hk_parallel_most(m->threads, m->n, speed_range, &p, sums));
+  r->speed_max = sqrt(hk_most_vertices(m, speed_range, &p, sums));
   hk_springs_strains(m, sim->work.springs, state->x, sums, &r->strain_min, &r->strain_max);
 }
 
@@ -341,12 +345,12 @@ void hk_sim_state_info(HkSim *sim, const HkState *state, HkStateInfo *info) {
   }
   *info = (HkStateInfo){.time = state->time};
   Moments p = {m, state, 0};
-  info->kinetic = hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->work.sums);
+  info->kinetic = hk_sum_vertices(m, moment_range, &p, sim->work.sums);
   for (int c = 0; c < 3; c++) {
     p.quantity = 1 + c;
-    info->momentum[c] = hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->work.sums);
+    info->momentum[c] = hk_sum_vertices(m, moment_range, &p, sim->work.sums);
     p.quantity = 4 + c;
-    info->angular_momentum[c] = hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->work.sums);
+    info->angular_momentum[c] = hk_sum_vertices(m, moment_range, &p, sim->work.sums);
   }
   for (int f = 0; f < m->force_count; f++) {
     const HkForceType *type = m->forces[f].type;

@@ -13,6 +13,7 @@
 
 #include "base/vec.h"
 #include "force/springs.h"
+#include "model/part.h"
 
 #include <string.h>
 
@@ -25,20 +26,27 @@ static double square_range(void *user, int64_t begin, int64_t end) {
   return sum;
 }
 
-/* Pseudo-random numbers (SplitMix64). */
+typedef struct Start {
+  const HkPart *part; /* NULL: the vertices are those of the whole model */
+  double *p;
+} Start;
+
+/* Pseudo-random numbers (SplitMix64) by the numbers of the vertices in the whole model. */
 static void start_range(void *user, int64_t begin, int64_t end) {
-  double *p = user;
+  const Start *a = user;
   for (int64_t k = begin; k < end; k++) {
-    uint64_t z = (uint64_t)(k + 1) * 0x9e3779b97f4a7c15ull;
+    int64_t number = a->part ? 3 * a->part->number[k / 3] + k % 3 : k;
+    uint64_t z = (uint64_t)(number + 1) * 0x9e3779b97f4a7c15ull;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
     z ^= z >> 31;
-    p[k] = (double)(z >> 11) * 0x1p-52 - 1;
+    a->p[k] = (double)(z >> 11) * 0x1p-52 - 1;
   }
 }
 
-void hk_stability_start(int threads, double *p, int64_t count) {
-  hk_parallel_for(threads, count, start_range, p);
+void hk_stability_start(const HkModel *m, double *p) {
+  Start start = {m->part, p};
+  hk_parallel_for(m->threads, 3 * m->n, start_range, &start);
 }
 
 typedef struct Scaling {
@@ -54,15 +62,16 @@ static void scale_range(void *user, int64_t begin, int64_t end) {
 static double largest_eigenvalue(HkSim *sim, HkSpringsProduct *a, double *p, double *out) {
   const HkModel *m = sim->model;
   double value = 0;
-  hk_stability_start(m->threads, p, 3 * m->n);
+  hk_stability_start(m, p);
   for (int it = 0; it < MAX_ITERATIONS; it++) {
-    double norm2 = hk_parallel_sum(m->threads, m->n, square_range, p, sim->work.sums);
+    double norm2 = hk_sum_vertices(m, square_range, p, sim->work.sums);
     if (!(norm2 > 0 && isfinite(norm2))) return norm2 == 0 ? 0 : INFINITY;
     hk_parallel_for(m->threads, 3 * m->n, scale_range, &(Scaling){p, 1 / sqrt(norm2)});
+    hk_part_exchange(m, p);
     a->p = p;
     a->out = out;
     hk_springs_product(a);
-    double norm = sqrt(hk_parallel_sum(m->threads, m->n, square_range, out, sim->work.sums));
+    double norm = sqrt(hk_sum_vertices(m, square_range, out, sim->work.sums));
     double *swap = p;
     p = out;
     out = swap;
@@ -106,7 +115,7 @@ static double bound_range(void *user, int64_t begin, int64_t end) {
 
 static double largest_row_sum(const HkSim *sim, const double *free, const double *rows) {
   const HkModel *m = sim->model;
-  return hk_parallel_most(m->threads, m->n, bound_range, &(Bound){m, free, rows}, sim->work.sums);
+  return hk_most_vertices(m, bound_range, &(Bound){m, free, rows}, sim->work.sums);
 }
 
 static void bound_other_forces(HkSim *sim, const HkState *state, const double *free, double *rows,
@@ -188,7 +197,7 @@ static double inner_range(void *user, int64_t begin, int64_t end) {
 
 static double inner(HkSim *sim, const double *mass, const double *p, const double *q) {
   Inner a = {mass, p, q};
-  return hk_parallel_sum(sim->model->threads, sim->model->n, inner_range, &a, sim->work.sums);
+  return hk_sum_vertices(sim->model, inner_range, &a, sim->work.sums);
 }
 
 /* out = A p with A = H, or D; 0 at held vertices. */
@@ -214,7 +223,7 @@ static double iterate(HkSim *sim, const HkState *state, double *mode) {
   for (int64_t c = 0; c < 3 * m->n; c++) out[c] /= m->mass[c / 3];
   double after = sqrt(inner(sim, m->mass, out, out));
   if (!(before > 0 && after > 0 && isfinite(after / before))) {
-    hk_stability_start(m->threads, mode, 3 * m->n);
+    hk_stability_start(m, mode);
     return 0;
   }
   for (int64_t c = 0; c < 3 * m->n; c++) mode[c] = out[c] / after;

@@ -8,7 +8,7 @@
 
 /* Fills the start vector of a power iteration with the same pseudo-random numbers in -1 .. 1 each
  * time. */
-void hk_stability_start(int threads, double *mode, int64_t count);
+void hk_stability_start(const HkModel *model, double *mode);
 /* Returns an upper bound of the largest stable step (s) near a state, by power iterations from the
  * mode (3 n), which is updated. Overwrites sim->f. */
 double hk_stability_follow(HkSim *sim, const HkState *state, double *mode, int iterations);

@@ -29,6 +29,7 @@
 #include "linear/fine_terms.h"
 #include "linear/level_terms.h"
 #include "linear/multigrid_kernels.h"
+#include "linear/part_solver.h"
 #include "model/proportions.h"
 
 #include <string.h>
@@ -396,6 +397,7 @@ const HkPreconditionType hk_precondition_multigrid = {
     .schema = {.name = "multigrid",
                .summary = "a cycle through ever coarser meshes; few iterations at any size",
                .formula = "z = Z r,  I - Z A = (I - S^T A) (I - P A'^-1 P^T A) (I - S A)"},
+    .on_ranks = &hk_precondition_part_multigrid,
     .on_device = HK_DEVICE_MULTIGRID,
     /* A little less than what was found on grids, discs, blocks and balls. */
     .vertex_bytes = 400,

@@ -41,69 +41,72 @@ static int direction_count(const Block *p) {
   return counts[p->neighbours];
 }
 
-static int64_t line_count(const Block *p, const int n[3]) {
-  int64_t lines = 0;
-  for (int d = 0; d < direction_count(p); d++) {
-    int64_t count = 1;
-    for (int c = 0; c < 3; c++) count *= n[c] - abs(directions[d][c]);
-    lines += count;
-  }
-  return lines;
-}
-
-static HkStatus add_lines(const Block *p, const int n[3], const int at[3], HkMesh *mesh,
+static HkStatus add_lines(const Block *p, const HkWindow *w, const int at[3], HkMesh *mesh,
                           HkError *error) {
   for (int d = 0; d < direction_count(p); d++) {
     int to[3];
-    bool inside = true;
-    for (int c = 0; c < 3; c++) {
-      to[c] = at[c] + directions[d][c];
-      if (to[c] < 0 || to[c] >= n[c]) inside = false;
-    }
-    if (!inside) continue;
-    int32_t ends[2] = {hk_lattice_index(n, at[0], at[1], at[2]),
-                       hk_lattice_index(n, to[0], to[1], to[2])};
+    for (int c = 0; c < 3; c++) to[c] = at[c] + directions[d][c];
+    if (!hk_window_has(w, to)) continue;
+    int32_t ends[2] = {hk_window_index(w, at[0], at[1], at[2]),
+                       hk_window_index(w, to[0], to[1], to[2])};
     HK_TRY(hk_mesh_add_cell(mesh, HK_CELL_LINE, ends, 2, error));
   }
   return HK_OK;
 }
 
 /* Adds the quads of the two sides perpendicular to an axis. */
-static HkStatus add_side_quads(const int n[3], int axis, HkMesh *mesh, HkError *error) {
-  int first = (axis + 1) % 3, second = (axis + 2) % 3;
-  const int32_t stride[3] = {1, n[0], (int32_t)((int64_t)n[0] * n[1])};
-  int32_t u = stride[first], v = stride[second], far = (n[axis] - 1) * stride[axis];
-  for (int j = 0; j + 1 < n[second]; j++)
-    for (int i = 0; i + 1 < n[first]; i++) {
+static HkStatus add_side_quads(const HkWindow *w, int axis, HkMesh *mesh, HkError *error) {
+  int first = (axis + 1) % 3, second = (axis + 2) % 3, nx = w->end[0] - w->begin[0];
+  const int32_t stride[3] = {1, nx, (int32_t)((int64_t)nx * (w->end[1] - w->begin[1]))};
+  int32_t u = stride[first], v = stride[second];
+  int32_t far = (w->end[axis] - w->begin[axis] - 1) * stride[axis];
+  bool near_side = w->begin[axis] == 0, far_side = w->end[axis] == w->n[axis];
+  for (int j = 0; j + 1 < w->end[second] - w->begin[second]; j++)
+    for (int i = 0; i + 1 < w->end[first] - w->begin[first]; i++) {
       int32_t a = i * u + j * v, b = a + far;
-      HK_TRY(
-          hk_mesh_add_cell(mesh, HK_CELL_QUAD, (int32_t[]){a, a + v, a + u + v, a + u}, 4, error));
-      HK_TRY(
-          hk_mesh_add_cell(mesh, HK_CELL_QUAD, (int32_t[]){b, b + u, b + u + v, b + v}, 4, error));
+      if (near_side)
+        HK_TRY(hk_mesh_add_cell(mesh, HK_CELL_QUAD, (int32_t[]){a, a + v, a + u + v, a + u}, 4,
+                                error));
+      if (far_side)
+        HK_TRY(hk_mesh_add_cell(mesh, HK_CELL_QUAD, (int32_t[]){b, b + u, b + u + v, b + v}, 4,
+                                error));
     }
   return HK_OK;
 }
 
-static HkStatus count(const void *chosen, HkMeshCounts *counts, HkError *error) {
+static void size(const void *chosen, int n[3]) {
   const Block *p = chosen;
-  const int n[3] = {p->nx, p->ny, p->nz};
-  HK_TRY(hk_lattice_count(n, &counts->vertices, error));
-  counts->section = hk_lattice_section(n, counts->vertices);
-  counts->solid = true;
-  counts->lines = line_count(p, n);
-  for (int c = 0; c < 3; c++) counts->quads += 2 * (int64_t)(n[c] - 1) * (n[(c + 1) % 3] - 1);
-  return HK_OK;
+  n[0] = p->nx;
+  n[1] = p->ny;
+  n[2] = p->nz;
 }
 
-static HkStatus build(const void *chosen, HkMesh *mesh, HkError *error) {
+static void count(const void *chosen, const HkWindow *w, HkMeshCounts *counts) {
   const Block *p = chosen;
-  const int n[3] = {p->nx, p->ny, p->nz};
-  HK_TRY(hk_lattice_add_vertices(mesh, n, p->size, p->centered, error));
-  for (int k = 0; k < n[2]; k++)
-    for (int j = 0; j < n[1]; j++)
-      for (int i = 0; i < n[0]; i++) HK_TRY(add_lines(p, n, (int[]){i, j, k}, mesh, error));
-  for (int axis = 0; axis < 3; axis++) HK_TRY(add_side_quads(n, axis, mesh, error));
-  return hk_lattice_add_sets(mesh, n, error);
+  int64_t n[3];
+  for (int c = 0; c < 3; c++) n[c] = w->end[c] - w->begin[c];
+  counts->section = hk_lattice_section(w->n, counts->vertices);
+  counts->solid = true;
+  for (int d = 0; d < direction_count(p); d++) {
+    int64_t lines = 1;
+    for (int c = 0; c < 3; c++) lines *= n[c] - abs(directions[d][c]);
+    counts->lines += lines;
+  }
+  for (int c = 0; c < 3; c++) {
+    int sides = (w->begin[c] == 0) + (w->end[c] == w->n[c]);
+    counts->quads += sides * (n[(c + 1) % 3] - 1) * (n[(c + 2) % 3] - 1);
+  }
+}
+
+static HkStatus build(const void *chosen, const HkWindow *w, HkMesh *mesh, HkError *error) {
+  const Block *p = chosen;
+  HK_TRY(hk_lattice_add_vertices(mesh, w, p->size, p->centered, error));
+  for (int k = w->begin[2]; k < w->end[2]; k++)
+    for (int j = w->begin[1]; j < w->end[1]; j++)
+      for (int i = w->begin[0]; i < w->end[0]; i++)
+        HK_TRY(add_lines(p, w, (int[]){i, j, k}, mesh, error));
+  for (int axis = 0; axis < 3; axis++) HK_TRY(add_side_quads(w, axis, mesh, error));
+  return hk_lattice_add_sets(mesh, w, error);
 }
 
 const HkShapeType hk_shape_block = {
@@ -111,6 +114,5 @@ const HkShapeType hk_shape_block = {
                .summary = "a box of masses joined to 6, 18 or 26 neighbors, as a jelly",
                .formula = "x_ijk = (i / (nx - 1) size_x, j / (ny - 1) size_y, k / (nz - 1) size_z)",
                HK_PARAMS(Block, params)},
-    .count = count,
-    .build = build,
+    .lattice = &(const HkLatticeType){size, count, build},
 };

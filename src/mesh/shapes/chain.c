@@ -2,7 +2,7 @@
  *
  * Vertex q of n is at start + q / (n - 1) (end - start). Sets: start, end, ends.
  */
-#include "mesh/mesh.h"
+#include "mesh/shapes/lattice.h"
 
 typedef struct Chain {
   int n;
@@ -15,27 +15,31 @@ static const HkParam params[] = {
     HK_VECTOR(Chain, end, "m", 1, 0, 0, "last vertex"),
 };
 
-static HkStatus count(const void *chosen, HkMeshCounts *counts, HkError *error) {
+static void size(const void *chosen, int n[3]) {
   const Chain *p = chosen;
-  (void)error;
-  counts->vertices = p->n;
-  counts->lines = p->n - 1;
-  return HK_OK;
+  n[0] = p->n;
+  n[1] = n[2] = 1;
 }
 
-static HkStatus build(const void *chosen, HkMesh *mesh, HkError *error) {
+static void count(const void *chosen, const HkWindow *w, HkMeshCounts *counts) {
+  (void)chosen;
+  counts->lines = w->end[0] - w->begin[0] - 1;
+}
+
+static HkStatus build(const void *chosen, const HkWindow *w, HkMesh *mesh, HkError *error) {
   const Chain *p = chosen;
-  for (int q = 0; q < p->n; q++) {
+  for (int q = w->begin[0]; q < w->end[0]; q++) {
     double s = (double)q / (p->n - 1), x[3];
     for (int c = 0; c < 3; c++) x[c] = (1 - s) * p->start[c] + s * p->end[c];
     HK_TRY(hk_mesh_add_vertices(mesh, x, 1, error));
   }
-  for (int32_t q = 0; q + 1 < p->n; q++)
+  for (int32_t q = 0; q + 1 < mesh->vertex_count; q++)
     HK_TRY(hk_mesh_add_cell(mesh, HK_CELL_LINE, (int32_t[]){q, q + 1}, 2, error));
-  int32_t first = 0, last = p->n - 1;
-  HK_TRY(hk_mesh_add_set(mesh, "start", &first, 1, error));
-  HK_TRY(hk_mesh_add_set(mesh, "end", &last, 1, error));
-  return hk_mesh_add_set(mesh, "ends", (int32_t[]){first, last}, 2, error);
+  const int first[3] = {0, 0, 0}, last[3] = {p->n - 1, 0, 0};
+  HK_TRY(hk_window_add_set(mesh, "start", w, first, first, error));
+  HK_TRY(hk_window_add_set(mesh, "end", w, last, last, error));
+  HK_TRY(hk_window_add_set(mesh, "ends", w, first, first, error));
+  return hk_window_add_set(mesh, "ends", w, last, last, error);
 }
 
 const HkShapeType hk_shape_chain = {
@@ -43,6 +47,5 @@ const HkShapeType hk_shape_chain = {
                .summary = "a straight row of masses",
                .formula = "x_q = start + q / (n - 1) (end - start)",
                HK_PARAMS(Chain, params)},
-    .count = count,
-    .build = build,
+    .lattice = &(const HkLatticeType){size, count, build},
 };

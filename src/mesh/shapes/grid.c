@@ -25,42 +25,46 @@ static const HkParam params[] = {
     HK_BOOLEAN(Grid, centered, 0, "the middle is the origin, not vertex (0, 0)"),
 };
 
-static HkStatus add_single_corners(HkMesh *mesh, const int n[3], HkError *error) {
-  int right = n[0] - 1, top = n[1] - 1;
-  int32_t top_left = hk_lattice_index(n, 0, top, 0), top_right = hk_lattice_index(n, right, top, 0);
-  HK_TRY(hk_mesh_add_range_set(mesh, "bottom_left", 0, 1, error));
-  HK_TRY(hk_mesh_add_range_set(mesh, "bottom_right", right, 1, error));
-  HK_TRY(hk_mesh_add_range_set(mesh, "top_left", top_left, 1, error));
-  return hk_mesh_add_range_set(mesh, "top_right", top_right, 1, error);
-}
-
-static HkStatus count(const void *chosen, HkMeshCounts *counts, HkError *error) {
-  const Grid *p = chosen;
-  const int n[3] = {p->nx, p->ny, 1};
-  HK_TRY(hk_lattice_count(n, &counts->vertices, error));
-  counts->section = hk_lattice_section(n, counts->vertices);
-  hk_patches_count((int64_t)(p->nx - 1) * (p->ny - 1), p->cells, counts);
+static HkStatus add_single_corners(HkMesh *mesh, const HkWindow *w, HkError *error) {
+  static const char *const names[] = {"bottom_left", "bottom_right", "top_left", "top_right"};
+  for (int corner = 0; corner < 4; corner++) {
+    const int at[3] = {corner & 1 ? w->n[0] - 1 : 0, corner & 2 ? w->n[1] - 1 : 0, 0};
+    HK_TRY(hk_window_add_set(mesh, names[corner], w, at, at, error));
+  }
   return HK_OK;
 }
 
-static HkStatus build(const void *chosen, HkMesh *mesh, HkError *error) {
+static void size(const void *chosen, int n[3]) {
   const Grid *p = chosen;
-  const int n[3] = {p->nx, p->ny, 1};
-  for (int j = 0; j < p->ny; j++)
-    for (int i = 0; i < p->nx; i++) {
+  n[0] = p->nx;
+  n[1] = p->ny;
+  n[2] = 1;
+}
+
+static void count(const void *chosen, const HkWindow *w, HkMeshCounts *counts) {
+  const Grid *p = chosen;
+  int64_t columns = w->end[0] - w->begin[0] - 1, rows = w->end[1] - w->begin[1] - 1;
+  counts->section = hk_lattice_section(w->n, counts->vertices);
+  hk_patches_count(columns * rows, p->cells, counts);
+}
+
+static HkStatus build(const void *chosen, const HkWindow *w, HkMesh *mesh, HkError *error) {
+  const Grid *p = chosen;
+  for (int j = w->begin[1]; j < w->end[1]; j++)
+    for (int i = w->begin[0]; i < w->end[0]; i++) {
       double x[3];
       hk_plane_point(p->plane, hk_lattice_coordinate(i, p->nx, p->width, p->centered),
                      hk_lattice_coordinate(j, p->ny, p->height, p->centered), x);
       HK_TRY(hk_mesh_add_vertices(mesh, x, 1, error));
     }
-  for (int j = 0; j + 1 < p->ny; j++)
-    for (int i = 0; i + 1 < p->nx; i++) {
-      int32_t q = hk_lattice_index(n, i, j, 0), above = q + p->nx;
+  for (int j = w->begin[1]; j + 1 < w->end[1]; j++)
+    for (int i = w->begin[0]; i + 1 < w->end[0]; i++) {
+      int32_t q = hk_window_index(w, i, j, 0), above = hk_window_index(w, i, j + 1, 0);
       HK_TRY(hk_plane_add_patch(mesh, p->plane, p->cells, (int32_t[]){q, q + 1, above + 1, above},
                                 (i + j) % 2, error));
     }
-  HK_TRY(hk_lattice_add_sets(mesh, n, error));
-  return add_single_corners(mesh, n, error);
+  HK_TRY(hk_lattice_add_sets(mesh, w, error));
+  return add_single_corners(mesh, w, error);
 }
 
 const HkShapeType hk_shape_grid = {
@@ -68,6 +72,5 @@ const HkShapeType hk_shape_grid = {
                .summary = "a flat rectangle of quads or triangles, as cloth",
                .formula = "x_ij = (i / (nx - 1) width, j / (ny - 1) height)",
                HK_PARAMS(Grid, params)},
-    .count = count,
-    .build = build,
+    .lattice = &(const HkLatticeType){size, count, build},
 };

@@ -43,83 +43,92 @@ HkStatus hk_lattice_count(const int n[3], int64_t *count, HkError *error) {
                  n[1], n[2], (long long)most);
 }
 
-HkStatus hk_lattice_add_vertices(HkMesh *mesh, const int n[3], const double size[3], bool centered,
-                                 HkError *error) {
+HkStatus hk_lattice_add_vertices(HkMesh *mesh, const HkWindow *w, const double size[3],
+                                 bool centered, HkError *error) {
   for (int c = 0; c < 3; c++)
     if (!(size[c] >= HK_LENGTH_MIN && size[c] <= HK_LENGTH_MAX))
       return hk_fail_key(error, HK_ERROR_INVALID, "size",
                          "%g m along %c is out of range, expected a number from %g to %g m",
                          size[c], "xyz"[c], HK_LENGTH_MIN, HK_LENGTH_MAX);
-  for (int k = 0; k < n[2]; k++)
-    for (int j = 0; j < n[1]; j++)
-      for (int i = 0; i < n[0]; i++) {
-        double x[3] = {hk_lattice_coordinate(i, n[0], size[0], centered),
-                       hk_lattice_coordinate(j, n[1], size[1], centered),
-                       hk_lattice_coordinate(k, n[2], size[2], centered)};
+  for (int k = w->begin[2]; k < w->end[2]; k++)
+    for (int j = w->begin[1]; j < w->end[1]; j++)
+      for (int i = w->begin[0]; i < w->end[0]; i++) {
+        double x[3] = {hk_lattice_coordinate(i, w->n[0], size[0], centered),
+                       hk_lattice_coordinate(j, w->n[1], size[1], centered),
+                       hk_lattice_coordinate(k, w->n[2], size[2], centered)};
         HK_TRY(hk_mesh_add_vertices(mesh, x, 1, error));
       }
   return HK_OK;
 }
 
-/* Adds the set of the vertices first .. last along each axis. */
-static HkStatus add_box_set(HkMesh *mesh, const char *name, const int n[3], const int first[3],
-                            const int last[3], HkError *error) {
-  for (int k = first[2]; k <= last[2]; k++)
-    for (int j = first[1]; j <= last[1]; j++)
-      for (int i = first[0]; i <= last[0]; i++) {
-        int32_t q = hk_lattice_index(n, i, j, k);
+HkStatus hk_window_add_set(HkMesh *mesh, const char *name, const HkWindow *w, const int first[3],
+                           const int last[3], HkError *error) {
+  int low[3], high[3];
+  for (int c = 0; c < 3; c++) {
+    low[c] = first[c] > w->begin[c] ? first[c] : w->begin[c];
+    high[c] = last[c] < w->end[c] ? last[c] : w->end[c] - 1;
+  }
+  HK_TRY(hk_mesh_add_set(mesh, name, NULL, 0, error)); /* it exists, even if it is empty */
+  for (int k = low[2]; k <= high[2]; k++)
+    for (int j = low[1]; j <= high[1]; j++)
+      for (int i = low[0]; i <= high[0]; i++) {
+        int32_t q = hk_window_index(w, i, j, k);
         HK_TRY(hk_mesh_add_set(mesh, name, &q, 1, error));
       }
   return HK_OK;
 }
 
-static HkStatus add_sides(HkMesh *mesh, const int n[3], HkError *error) {
+static HkStatus add_sides(HkMesh *mesh, const HkWindow *w, HkError *error) {
   static const char *const low[] = {"left", "bottom", "back"};
   static const char *const high[] = {"right", "top", "front"};
+  const int *n = w->n;
   for (int c = 0; c < 3; c++) {
     if (n[c] == 1) continue;
     int first[3] = {0, 0, 0}, last[3] = {n[0] - 1, n[1] - 1, n[2] - 1};
     last[c] = 0;
-    HK_TRY(add_box_set(mesh, low[c], n, first, last, error));
+    HK_TRY(hk_window_add_set(mesh, low[c], w, first, last, error));
     first[c] = last[c] = n[c] - 1;
-    HK_TRY(add_box_set(mesh, high[c], n, first, last, error));
+    HK_TRY(hk_window_add_set(mesh, high[c], w, first, last, error));
   }
   return HK_OK;
 }
 
-static HkStatus add_corners(HkMesh *mesh, const int n[3], HkError *error) {
+static HkStatus add_corners(HkMesh *mesh, const HkWindow *w, HkError *error) {
   for (int corner = 0; corner < 8; corner++) {
     int at[3];
     bool twice = false;
     for (int c = 0; c < 3; c++) {
       bool end = corner >> c & 1;
-      at[c] = end ? n[c] - 1 : 0;
-      if (end && n[c] == 1) twice = true;
+      at[c] = end ? w->n[c] - 1 : 0;
+      if (end && w->n[c] == 1) twice = true;
     }
-    if (!twice) HK_TRY(add_box_set(mesh, "corners", n, at, at, error));
+    if (!twice) HK_TRY(hk_window_add_set(mesh, "corners", w, at, at, error));
   }
   return HK_OK;
 }
 
 /* Adds the set of the boundary row by row, in time that grows with its own size only. */
-static HkStatus add_boundary(HkMesh *mesh, const int n[3], HkError *error) {
-  for (int k = 0; k < n[2]; k++)
-    for (int j = 0; j < n[1]; j++) {
+static HkStatus add_boundary(HkMesh *mesh, const HkWindow *w, HkError *error) {
+  const int *n = w->n;
+  for (int k = w->begin[2]; k < w->end[2]; k++)
+    for (int j = w->begin[1]; j < w->end[1]; j++) {
       bool all = j == 0 || j == n[1] - 1 || (n[2] > 1 && (k == 0 || k == n[2] - 1));
-      for (int i = 0; i < n[0]; i += all ? 1 : n[0] - 1) {
-        int32_t q = hk_lattice_index(n, i, j, k);
-        HK_TRY(hk_mesh_add_set(mesh, "boundary", &q, 1, error));
+      for (int end = 0; end < (all ? 1 : 2); end++) {
+        int first = end ? n[0] - 1 : 0, last = all || end ? n[0] - 1 : 0;
+        HK_TRY(hk_window_add_set(mesh, "boundary", w, (int[]){first, j, k}, (int[]){last, j, k},
+                                 error));
       }
     }
   return HK_OK;
 }
 
-HkStatus hk_lattice_add_sets(HkMesh *mesh, const int n[3], HkError *error) {
-  HK_TRY(add_sides(mesh, n, error));
-  HK_TRY(add_corners(mesh, n, error));
-  HK_TRY(add_boundary(mesh, n, error));
+HkStatus hk_lattice_add_sets(HkMesh *mesh, const HkWindow *w, HkError *error) {
+  const int *n = w->n;
+  HK_TRY(add_sides(mesh, w, error));
+  HK_TRY(add_corners(mesh, w, error));
+  HK_TRY(add_boundary(mesh, w, error));
   const int middle[3] = {(n[0] - 1) / 2, (n[1] - 1) / 2, (n[2] - 1) / 2};
-  return add_box_set(mesh, "center", n, middle, middle, error);
+  return hk_window_add_set(mesh, "center", w, middle, middle, error);
 }
 
 HkStatus hk_mesh_add_range_set(HkMesh *mesh, const char *name, int64_t first, int64_t count,

@@ -62,12 +62,29 @@ static inline double hk_lattice_coordinate(int i, int n, double length, bool cen
   return length * ((double)i / (n - 1) - (centered ? 0.5 : 0));
 }
 
-/* Adds all vertices of a box of three axes; returns an error if a size (m) is not positive. */
-HkStatus hk_lattice_add_vertices(HkMesh *mesh, const int n[3], const double size[3], bool centered,
-                                 HkError *error);
+/* Returns the index in the mesh of a window of a vertex that is in it. */
+static inline int32_t hk_window_index(const HkWindow *w, int i, int j, int k) {
+  int64_t nx = w->end[0] - w->begin[0], ny = w->end[1] - w->begin[1];
+  return (int32_t)(i - w->begin[0] + nx * (j - w->begin[1] + ny * (k - w->begin[2])));
+}
+
+static inline bool hk_window_has(const HkWindow *w, const int at[3]) {
+  for (int c = 0; c < 3; c++)
+    if (at[c] < w->begin[c] || at[c] >= w->end[c]) return false;
+  return true;
+}
+
+/* Adds the vertices of a window of a box of three axes; returns an error if a size (m) is not
+ * positive. */
+HkStatus hk_lattice_add_vertices(HkMesh *mesh, const HkWindow *window, const double size[3],
+                                 bool centered, HkError *error);
+
+/* Adds the set of the vertices first .. last along each axis, as far as they are in the window. */
+HkStatus hk_window_add_set(HkMesh *mesh, const char *name, const HkWindow *window,
+                           const int first[3], const int last[3], HkError *error);
 
 /* Adds the sets of a lattice: left, right, bottom ... center. */
-HkStatus hk_lattice_add_sets(HkMesh *mesh, const int n[3], HkError *error);
+HkStatus hk_lattice_add_sets(HkMesh *mesh, const HkWindow *window, HkError *error);
 
 /* Adds the vertices first .. first + count - 1 as a set. */
 HkStatus hk_mesh_add_range_set(HkMesh *mesh, const char *name, int64_t first, int64_t count,

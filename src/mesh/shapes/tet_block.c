@@ -33,7 +33,7 @@ static const uint8_t five_odd[5][4] = {
 static const uint8_t six[6][4] = {{0, 1, 3, 7}, {0, 3, 2, 7}, {0, 2, 6, 7},
                                   {0, 6, 4, 7}, {0, 4, 5, 7}, {0, 5, 1, 7}};
 
-static HkStatus add_cube(const TetBlock *p, const int n[3], int i, int j, int k, HkMesh *mesh,
+static HkStatus add_cube(const TetBlock *p, const HkWindow *w, int i, int j, int k, HkMesh *mesh,
                          HkError *error) {
   const uint8_t(*cut)[4] = p->tets == 1 ? six : (i + j + k) % 2 == 0 ? five_even : five_odd;
   int count = p->tets == 1 ? 6 : 5;
@@ -41,32 +41,36 @@ static HkStatus add_cube(const TetBlock *p, const int n[3], int i, int j, int k,
     int32_t tet[4];
     for (int q = 0; q < 4; q++) {
       int corner = cut[t][q];
-      tet[q] = hk_lattice_index(n, i + (corner & 1), j + (corner >> 1 & 1), k + (corner >> 2));
+      tet[q] = hk_window_index(w, i + (corner & 1), j + (corner >> 1 & 1), k + (corner >> 2));
     }
     HK_TRY(hk_mesh_add_cell(mesh, HK_CELL_TET, tet, 4, error));
   }
   return HK_OK;
 }
 
-static HkStatus count(const void *chosen, HkMeshCounts *counts, HkError *error) {
+static void size(const void *chosen, int n[3]) {
   const TetBlock *p = chosen;
-  const int n[3] = {p->nx, p->ny, p->nz};
-  HK_TRY(hk_lattice_count(n, &counts->vertices, error));
-  counts->section = hk_lattice_section(n, counts->vertices);
-  counts->solid = true;
-  int64_t cubes = (int64_t)(p->nx - 1) * (p->ny - 1) * (p->nz - 1);
-  counts->solids = cubes * (p->tets == 1 ? 6 : 5);
-  return HK_OK;
+  n[0] = p->nx;
+  n[1] = p->ny;
+  n[2] = p->nz;
 }
 
-static HkStatus build(const void *chosen, HkMesh *mesh, HkError *error) {
+static void count(const void *chosen, const HkWindow *w, HkMeshCounts *counts) {
   const TetBlock *p = chosen;
-  const int n[3] = {p->nx, p->ny, p->nz};
-  HK_TRY(hk_lattice_add_vertices(mesh, n, p->size, p->centered, error));
-  for (int k = 0; k + 1 < n[2]; k++)
-    for (int j = 0; j + 1 < n[1]; j++)
-      for (int i = 0; i + 1 < n[0]; i++) HK_TRY(add_cube(p, n, i, j, k, mesh, error));
-  return hk_lattice_add_sets(mesh, n, error);
+  counts->section = hk_lattice_section(w->n, counts->vertices);
+  counts->solid = true;
+  counts->solids = p->tets == 1 ? 6 : 5;
+  for (int c = 0; c < 3; c++) counts->solids *= w->end[c] - w->begin[c] - 1;
+}
+
+static HkStatus build(const void *chosen, const HkWindow *w, HkMesh *mesh, HkError *error) {
+  const TetBlock *p = chosen;
+  HK_TRY(hk_lattice_add_vertices(mesh, w, p->size, p->centered, error));
+  for (int k = w->begin[2]; k + 1 < w->end[2]; k++)
+    for (int j = w->begin[1]; j + 1 < w->end[1]; j++)
+      for (int i = w->begin[0]; i + 1 < w->end[0]; i++)
+        HK_TRY(add_cube(p, w, i, j, k, mesh, error));
+  return hk_lattice_add_sets(mesh, w, error);
 }
 
 const HkShapeType hk_shape_tet_block = {
@@ -74,6 +78,5 @@ const HkShapeType hk_shape_tet_block = {
                .summary = "a box of tetrahedra",
                .formula = "x_ijk = (i / (nx - 1) size_x, j / (ny - 1) size_y, k / (nz - 1) size_z)",
                HK_PARAMS(TetBlock, params)},
-    .count = count,
-    .build = build,
+    .lattice = &(const HkLatticeType){size, count, build},
 };
