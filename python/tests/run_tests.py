@@ -12,6 +12,8 @@ os.environ["PYTHONPATH"] = package  # of the processes that tests start
 plugins = os.path.join(os.path.dirname(package), "tests", "plugin")  # a device that needs no GPU
 if os.path.exists(os.path.join(plugins, "libhooke_cuda.so")):
     os.environ["HOOKE_TEST_PLUGINS"] = plugins
+if os.path.exists(os.path.join(os.path.dirname(package), "libhooke_petsc.so")):
+    os.environ["HOOKE_TEST_PETSC"] = os.path.dirname(package)
 library = os.path.join(os.path.dirname(package), "examples", "force_library")
 if os.path.exists(os.path.join(library, "magnet.so")):
     os.environ["HOOKE_TEST_FORCE_LIBRARY"] = library

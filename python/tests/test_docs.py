@@ -1,7 +1,7 @@
 """Every Python snippet of the documents runs: fenced blocks, and code in the tables of the cheat sheet.
 
 A document is one session: its snippets run in their order, in one namespace. Those that need a
-package which is not installed, or a GPU, are only parsed."""
+package which is not installed, a GPU, or several processes, are only parsed."""
 
 import ast
 import copy
@@ -16,8 +16,9 @@ import pytest
 ROOT = pathlib.Path(__file__).parents[2]
 DOCUMENTS = ["README.md", "docs/python.md", "docs/python_from_others.md"]
 TABLES = ["docs/python.md"]  # whose tables have snippets, too
-OPTIONAL = {"cupy", "matplotlib", "mujoco", "newton", "scipy", "taichi", "torch", "warp"}
+OPTIONAL = {"cupy", "matplotlib", "mpi4py", "mujoco", "newton", "scipy", "taichi", "torch", "warp"}
 GPU_SECTION = "## On a GPU"
+RANKS_SECTION = "## On several processes"  # which mpirun starts: test_ranks.py runs its program
 
 
 def find_snippets(text, tables):
@@ -72,7 +73,7 @@ def test_snippets_run(name, tmp_path, monkeypatch):
     ran = 0
     for line, section, code in find_snippets((ROOT / name).read_text(), name in TABLES):
         compiled = compile(code, f"{name}:{line}", "exec")
-        if missing_packages(code) or (section == GPU_SECTION and not has_gpu()):
+        if missing_packages(code) or section == RANKS_SECTION or (section == GPU_SECTION and not has_gpu()):
             continue
         try:
             exec(compiled, space)

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -10,8 +11,21 @@ import pytest
 EXAMPLES = sorted((pathlib.Path(__file__).parents[2] / "examples" / "python").glob("*.py"))
 
 
+def launcher(path):
+    """What starts an example, and variables for it: that of ranks runs on two processes."""
+    if path.stem != "ranks":
+        return [], {}
+    pytest.importorskip("mpi4py")
+    if "HOOKE_TEST_PETSC" not in os.environ or shutil.which("mpirun") is None:
+        pytest.skip("no plug-in libhooke_petsc was built, or there is no mpirun")
+    more = {"HOOKE_PLUGINS": os.environ["HOOKE_TEST_PETSC"], "OMPI_ALLOW_RUN_AS_ROOT": "1",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    return ["mpirun", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-n", "2"], more
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example(path, tmp_path):
+    start, variables = launcher(path)
     try:
         import matplotlib  # noqa: F401
 
@@ -20,8 +34,8 @@ def test_example(path, tmp_path):
         picture = []
     more = ["41"] if picture and path.stem == "curtain" else []  # smaller, for the time it takes
     done = subprocess.run(
-        [sys.executable, str(path), *picture, *more], capture_output=True, text=True, timeout=300,
-        env={**os.environ, "MPLBACKEND": "Agg"}, cwd=tmp_path,
+        [*start, sys.executable, str(path), *picture, *more], capture_output=True, text=True, timeout=300,
+        env={**os.environ, "MPLBACKEND": "Agg", **variables}, cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout

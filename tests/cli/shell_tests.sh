@@ -32,7 +32,7 @@ test_bash_completes_commands_options_and_scenes() {
 }
 
 test_bash_completes_values_of_options() {
-  completes 'hooke run --device ' auto cpu cuda cuda_double
+  completes 'hooke run --device ' auto cpu cuda cuda_double petsc
   completes 'hooke run --device=cu' cuda cuda_double
   completes 'hooke run flag -s time.dur' time.duration=
   completes 'hooke run flag --set integrator=rk' rk4
