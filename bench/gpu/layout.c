@@ -118,8 +118,8 @@ WRAP(PAIRS, hk_pairs_create,
      (mesh, wanted, pairs, e))
 WRAP(SPRINGS, hk_model_add_springs,
      (HkModel * m, const HkMesh *mesh, const HkBody *body, const char *folder, int64_t first,
-      HkError *e),
-     (m, mesh, body, folder, first, e))
+      const HkWholeMesh *whole, HkError *e),
+     (m, mesh, body, folder, first, whole, e))
 WRAP(FACES, hk_model_add_faces, (HkModel * m, const HkMesh *mesh, int64_t first, HkError *e),
      (m, mesh, first, e))
 WRAP(PARAMETERS, hk_gpu_spring_parameters,
