@@ -81,7 +81,11 @@ static bool cancel_on_last(void *user) {
 }
 
 TEST(a_cancellation_of_one_rank_ends_all_at_the_same_step) {
-  HkScene *scene = ranks_scene("flag", flag_sets, test_ranks());
+  static const char *const sets[] = {
+      "integrator=symplectic_euler", "time.step=0.0001",
+      "time.duration=100", /* minutes of work, so that it is cancelled before */
+      "outputs=[\"energies\"]", NULL};
+  HkScene *scene = ranks_scene("flag", sets, test_ranks());
   HkRunOptions options = options_for(ranks_folder());
   int64_t asked = 0;
   options.cancel = cancel_on_last;
