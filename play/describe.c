@@ -87,8 +87,9 @@ static HkJson scenes(void) {
   return list;
 }
 
-/* Whether the page may offer a method: it never loads a shared library. */
+/* Whether the page may offer a method: it never loads a shared library, and is one process. */
 static bool is_offered(HkFamily family, const HkSchema *schema) {
+  if (schema->needs_ranks) return false;
   return family != HK_FORCE || strcmp(schema->name, "library") != 0;
 }
 
