@@ -30,14 +30,32 @@ static int64_t rows_until(const HkTable *table, int columns, double t) {
   return low;
 }
 
-void hk_table_at(const HkTable *table, int columns, double t, double *values, double *rates) {
+/* Returns the rows a <= t and b behind it, which are the same outside of the table, and s. */
+static double find_piece(const HkTable *table, int columns, double t, const double **a,
+                         const double **b) {
   int64_t past = rows_until(table, columns, t);
-  bool between = past > 0 && past < table->rows;
-  const double *a = table->values + (past > 0 ? past - 1 : 0) * columns;
-  const double *b = between ? a + columns : a;
-  double span = between ? b[0] - a[0] : 1, s = between ? (t - a[0]) / span : 0;
+  *a = table->values + (past > 0 ? past - 1 : 0) * columns;
+  *b = past > 0 && past < table->rows ? *a + columns : *a;
+  return *a == *b ? 0 : (t - (*a)[0]) / ((*b)[0] - (*a)[0]);
+}
+
+void hk_table_at(const HkTable *table, int columns, double t, double *values, double *rates) {
+  const double *a, *b;
+  double s = find_piece(table, columns, t, &a, &b), span = a == b ? 1 : b[0] - a[0];
   for (int c = 1; c < columns; c++) {
     values[c - 1] = a[c] + s * (b[c] - a[c]);
     if (rates) rates[c - 1] = (b[c] - a[c]) / span;
   }
+}
+
+int hk_table_weights(const HkTable *table, int columns, double t, const double *row[2],
+                     double weight[2], double rate[2]) {
+  double s = find_piece(table, columns, t, &row[0], &row[1]);
+  bool between = row[0] != row[1];
+  double span = between ? row[1][0] - row[0][0] : 1;
+  weight[0] = 1 - s;
+  weight[1] = s;
+  if (rate) rate[0] = between ? -1 / span : 0;
+  if (rate) rate[1] = between ? 1 / span : 0;
+  return between ? 2 : 1;
 }

@@ -112,6 +112,51 @@ static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
   }
 }
 
+/* Derivatives of L shape with L = rho g m / rho_b, the lift of a submerged vertex. */
+static void lift_columns(const HkForceArgs *a, int64_t i, const double shape[3],
+                         HkColumnSink *sink) {
+  const HkBuoyancyParams *p = a->params;
+  double m = a->model->mass[i], volume = m / p->body_density;
+  const double *number[] = {&p->fluid_density, &p->g, &p->body_density};
+  double slope[] = {p->g * volume, p->fluid_density * volume, -full_lift(a, i) / p->body_density};
+  double column[3];
+  for (int k = 0; k < 3; k++) {
+    for (int c = 0; c < 3; c++) column[c] = slope[k] * shape[c];
+    sink->number(sink, (int32_t)i, number[k], column);
+  }
+  for (int c = 0; c < 3; c++) column[c] = full_lift(a, i) / m * shape[c];
+  sink->mass(sink, (int32_t)i, column);
+}
+
+/* In the layer ds/dlevel = 1 / thickness and ds/dthickness = -(s - 1/2) / thickness. */
+static void columns(const HkForceArgs *a, HkColumnSink *sink) {
+  const HkBuoyancyParams *p = a->params;
+  int up = a->model->up;
+  for (int64_t i = 0; i < a->model->n; i++) {
+    double s = wetness(a, i), along[3] = {0, 0, 0};
+    along[up] = fmin(fmax(s, 0), 1);
+    lift_columns(a, i, along, sink);
+    if (!(s > 0 && s < 1)) continue;
+    along[up] = full_lift(a, i) / p->thickness;
+    sink->number(sink, (int32_t)i, &p->level, along);
+    along[up] *= 0.5 - s;
+    sink->number(sink, (int32_t)i, &p->thickness, along);
+  }
+}
+
+static void stiffness_columns(const HkForceArgs *a, const double *w, HkColumnSink *sink) {
+  const HkBuoyancyParams *p = a->params;
+  int up = a->model->up;
+  for (int64_t i = 0; i < a->model->n; i++) {
+    double s = wetness(a, i), along[3] = {0, 0, 0};
+    if (!(s > 0 && s < 1)) continue;
+    along[up] = w[3 * i + up] / p->thickness;
+    lift_columns(a, i, along, sink);
+    along[up] *= -full_lift(a, i) / p->thickness;
+    sink->number(sink, (int32_t)i, &p->thickness, along);
+  }
+}
+
 const HkForceType hk_force_buoyancy = {
     .schema = {.name = "buoyancy",
                .summary = "lift of a fluid at rest on what is below its level",
@@ -123,4 +168,7 @@ const HkForceType hk_force_buoyancy = {
     .energy_change = energy_change,
     .add = add,
     .jacobian = jacobian,
+    .differentiable = "fluid_density|body_density|level|thickness|g",
+    .columns = columns,
+    .stiffness_columns = stiffness_columns,
 };

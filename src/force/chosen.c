@@ -42,3 +42,13 @@ void hk_chosen_vector(const HkTable *table, const double constant[3], double t, 
   else
     memcpy(out, constant, 3 * sizeof *out);
 }
+
+int hk_chosen_numbers(const HkTable *table, const double constant[3], double t,
+                      const double *number[2], double weight[2]) {
+  number[0] = constant;
+  weight[0] = 1;
+  if (table->rows == 0) return 1;
+  int count = hk_table_weights(table, 4, t, number, weight, NULL);
+  for (int k = 0; k < count; k++) number[k]++; /* behind the time */
+  return count;
+}

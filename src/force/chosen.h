@@ -18,5 +18,9 @@ size_t hk_chosen_bytes(const void *data);
 
 /* out becomes the table's value at time t, or `constant` if the table has no rows. */
 void hk_chosen_vector(const HkTable *table, const double constant[3], double t, double out[3]);
+/* The derivative of that value with respect to its numbers: it is the sum of weight[k] times the
+ * vector at number[k]; returns how many there are, 1 or 2. */
+int hk_chosen_numbers(const HkTable *table, const double constant[3], double t,
+                      const double *number[2], double weight[2]);
 
 #endif

@@ -239,9 +239,16 @@ static size_t bytes(const void *data) {
   return sizeof *c + strlen(c->name) + 1;
 }
 
+static void add_array(void *user, const HkForceAt *at, double *f) {
+  const double *force = user;
+  for (int64_t c = 0; c < 3 * at->vertices; c++) f[c] += force[c];
+}
+
 static HkForceType type_of(const Custom *c) {
   const HkForceFunctions *f = &c->functions;
   bool damps = f->uses_velocity || f->damping;
+  /* By x alone, where the Hessian is all of it, and by the numbers of an array. */
+  bool known = !damps && !f->filter && !f->save && !f->create_state && f->energy && f->hessian;
   return (HkForceType){
       .schema = {.name = c->name, .summary = "a force of the caller"},
       .slot = HK_ENERGY_OTHER,
@@ -264,6 +271,7 @@ static HkForceType type_of(const Custom *c) {
       .jacobian = f->hessian || f->damping ? jacobian : NULL,
       .unbounded = f->hessian && f->filter,
       .damping = damps ? damping : NULL,
+      .differentiable = known || f->add == add_array ? "" : NULL,
   };
 }
 
@@ -284,16 +292,15 @@ static HkStatus create(const HkModel *m, const HkForceFunctions *functions, void
   return HK_OK;
 }
 
-static void add_array(void *user, const HkForceAt *at, double *f) {
-  const double *force = user;
-  for (int64_t c = 0; c < 3 * at->vertices; c++) f[c] += force[c];
-}
-
 HkForceFunctions hk_force_array_functions(void) {
   HkForceFunctions f = hk_force_functions_default();
   f.name = "array";
   f.add = add_array;
   return f;
+}
+
+bool hk_force_is_array(const HkCompiledForce *force) {
+  return force->type->add == add && ((const Custom *)force->data)->functions.add == add_array;
 }
 
 static HkStatus check(const HkForceFunctions *f, HkError *error) {

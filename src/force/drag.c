@@ -59,6 +59,49 @@ static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
   }
 }
 
+static void columns(const HkForceArgs *a, HkColumnSink *sink) {
+  const HkDragParams *p = a->params;
+  HkDragParams d = hk_drag_given(p);
+  for (int64_t i = 0; i < a->model->n; i++) {
+    const double *v = a->v + 3 * i;
+    double speed = hk_norm(v), column[3];
+    for (int c = 0; c < 3; c++) column[c] = -v[c];
+    sink->number(sink, (int32_t)i, &p->linear, column);
+    for (int c = 0; c < 3; c++) column[c] = -a->model->mass[i] * v[c];
+    sink->number(sink, (int32_t)i, &p->per_mass, column);
+    for (int c = 0; c < 3; c++) column[c] = -speed * v[c];
+    sink->number(sink, (int32_t)i, &p->quadratic, column);
+    for (int c = 0; c < 3; c++) column[c] = -d.per_mass * v[c];
+    sink->mass(sink, (int32_t)i, column);
+  }
+}
+
+/* C w = (c + q |v|) w + q (e . w) v with e = v / |v|, whose derivative with respect to v is
+ * q [w e^T + (e . w) (I - e e^T) + e w^T]. */
+static void damping_columns(const HkForceArgs *a, const double *all, HkColumnSink *sink) {
+  const HkDragParams *p = a->params;
+  HkDragParams d = hk_drag_given(p);
+  for (int64_t i = 0; i < a->model->n; i++) {
+    const double *v = a->v + 3 * i, *w = all + 3 * i;
+    double speed = hk_norm(v), column[3], e[3] = {0, 0, 0}, B[9];
+    for (int c = 0; c < 3 && speed > 0; c++) e[c] = v[c] / speed;
+    double along = hk_dot(e, w);
+    sink->number(sink, (int32_t)i, &p->linear, w);
+    for (int c = 0; c < 3; c++) column[c] = a->model->mass[i] * w[c];
+    sink->number(sink, (int32_t)i, &p->per_mass, column);
+    for (int c = 0; c < 3; c++) column[c] = speed * w[c] + along * v[c];
+    sink->number(sink, (int32_t)i, &p->quadratic, column);
+    for (int c = 0; c < 3; c++) column[c] = d.per_mass * w[c];
+    sink->mass(sink, (int32_t)i, column);
+    if (d.quadratic == 0 || speed == 0) continue;
+    hk_mat_identity(d.quadratic * along, B);
+    hk_mat_add_outer(d.quadratic, w, e, B);
+    hk_mat_add_outer(d.quadratic, e, w, B);
+    hk_mat_add_outer(-d.quadratic * along, e, e, B);
+    sink->blocks.dfdv(&sink->blocks, (int32_t)i, (int32_t)i, B);
+  }
+}
+
 static bool uses_velocity(const HkSpringArrays *springs, const void *chosen) {
   (void)springs;
   HkDragParams d = hk_drag_given(chosen);
@@ -75,4 +118,7 @@ const HkForceType hk_force_drag = {
     .uses_velocity = uses_velocity,
     .add = add,
     .jacobian = jacobian,
+    .differentiable = "linear|per_mass|quadratic",
+    .columns = columns,
+    .damping_columns = damping_columns,
 };

@@ -84,6 +84,18 @@ struct HkJacobianSink {
                            HkWeightedCurvature **curvature);
 };
 
+/* Receives the derivatives of three numbers a vertex, such as forces, with respect to all that they
+ * depend on: blocks as above, and columns. */
+typedef struct HkColumnSink HkColumnSink;
+struct HkColumnSink {
+  HkJacobianSink blocks;
+  /* df_i/dm_i */
+  void (*mass)(HkColumnSink *sink, int32_t i, const double column[3]);
+  /* df_i/dp of a parameter p, which is a number in the parameter struct of the force or in one of
+   * its tables. */
+  void (*number)(HkColumnSink *sink, int32_t i, const double *number, const double column[3]);
+};
+
 /* A force as a function of the position of one vertex, for methods that move single vertices
  * (vertex_block_descent, jacobi). */
 typedef struct HkLocalForce {
@@ -207,6 +219,18 @@ typedef struct HkForceType {
   /* Blocks of a symmetric negative semidefinite approximation of df/dv for implicit steps; NULL:
    * the df/dv of jacobian is symmetric negative semidefinite. */
   void (*damping)(const HkForceArgs *a, HkJacobianSink *sink);
+
+  /* ---- For derivatives of steps (adjoint/) ---- */
+
+  /* The parameters by which the force can be differentiated, such as "k|target"; NULL: it cannot be
+   * differentiated at all. */
+  const char *differentiable;
+  /* Columns of the force with respect to them and to masses; NULL: there are none. */
+  void (*columns)(const HkForceArgs *a, HkColumnSink *sink);
+  /* The derivatives of K w and C w for constant w, three numbers a vertex: K = -df/dx as
+   * a->curvature says, C the damping matrix of `damping`. NULL: they are 0. */
+  void (*stiffness_columns)(const HkForceArgs *a, const double *w, HkColumnSink *sink);
+  void (*damping_columns)(const HkForceArgs *a, const double *w, HkColumnSink *sink);
 } HkForceType;
 
 const HkForceType *hk_force_type(const HkSchema *schema);
@@ -225,6 +249,7 @@ HkStatus hk_force_compile_library(HkModel *model, const char *path, const char *
                                   const char *settings, HkCompiledForce *force, HkError *error);
 /* custom.c: functions of a force whose user pointer is an array of 3 n forces (N). */
 HkForceFunctions hk_force_array_functions(void);
+bool hk_force_is_array(const HkCompiledForce *force);
 void hk_force_release(const HkModel *model, HkCompiledForce *force);
 /* True if any force of the model depends on v. */
 bool hk_forces_use_velocity(const HkModel *model);

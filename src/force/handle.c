@@ -111,6 +111,43 @@ static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
   }
 }
 
+static void columns(const HkForceArgs *a, HkColumnSink *sink) {
+  const HkHandleParams *p = a->params;
+  Loop loop = prepare(a, NULL);
+  const double *number[2];
+  double weight[2], column[3];
+  int count = hk_chosen_numbers(&p->table, p->target, a->t, number, weight);
+  for (int64_t q = 0; q < loop.chosen->count; q++) {
+    int32_t i = loop.chosen->vertices[q];
+    hk_sub(loop.target, a->x + 3 * (int64_t)i, column);
+    sink->number(sink, i, &p->k, column);
+    for (int c = 0; c < 3 && a->v; c++) column[c] = -a->v[3 * (int64_t)i + c];
+    if (a->v) sink->number(sink, i, &p->damping, column);
+    for (int k = 0; k < count; k++)
+      for (int c = 0; c < 3; c++) {
+        double along[3] = {0, 0, 0};
+        along[c] = weight[k] * p->k;
+        sink->number(sink, i, number[k] + c, along);
+      }
+  }
+}
+
+/* K w = k w and C w = c w at each chosen vertex. */
+static void scale_columns(const HkForceArgs *a, const double *factor, const double *w,
+                          HkColumnSink *sink) {
+  const HkChosen *chosen = a->data;
+  for (int64_t q = 0; q < chosen->count; q++)
+    sink->number(sink, chosen->vertices[q], factor, w + 3 * (int64_t)chosen->vertices[q]);
+}
+
+static void stiffness_columns(const HkForceArgs *a, const double *w, HkColumnSink *sink) {
+  scale_columns(a, &((const HkHandleParams *)a->params)->k, w, sink);
+}
+
+static void damping_columns(const HkForceArgs *a, const double *w, HkColumnSink *sink) {
+  scale_columns(a, &((const HkHandleParams *)a->params)->damping, w, sink);
+}
+
 static bool uses_velocity(const HkSpringArrays *springs, const void *chosen) {
   (void)springs;
   return ((const HkHandleParams *)chosen)->damping > 0;
@@ -132,4 +169,8 @@ const HkForceType hk_force_handle = {
     .energy_change = energy_change,
     .add = add,
     .jacobian = jacobian,
+    .differentiable = "target|table|k|damping",
+    .columns = columns,
+    .stiffness_columns = stiffness_columns,
+    .damping_columns = damping_columns,
 };

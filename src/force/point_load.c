@@ -80,6 +80,21 @@ static double energy_change(const HkForceArgs *a, const double *to) {
   return hk_sum_list(a->model, loop.chosen->count, change_range, &loop, a->work.sums);
 }
 
+static void columns(const HkForceArgs *a, HkColumnSink *sink) {
+  const HkPointLoadParams *p = a->params;
+  const HkChosen *chosen = a->data;
+  const double *number[2];
+  double weight[2];
+  int count = hk_chosen_numbers(&p->table, p->force, a->t, number, weight);
+  for (int64_t q = 0; q < chosen->count; q++)
+    for (int k = 0; k < count; k++)
+      for (int c = 0; c < 3; c++) {
+        double along[3] = {0, 0, 0};
+        along[c] = weight[k];
+        sink->number(sink, chosen->vertices[q], number[k] + c, along);
+      }
+}
+
 const HkForceType hk_force_point_load = {
     .schema = {.name = "point_load",
                .summary = "a given force on chosen vertices, constant or from a table in time",
@@ -93,4 +108,6 @@ const HkForceType hk_force_point_load = {
     .energy = energy,
     .energy_change = energy_change,
     .add = add,
+    .differentiable = "force|table",
+    .columns = columns,
 };

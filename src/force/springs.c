@@ -350,4 +350,5 @@ const HkForceType hk_force_springs = {
     .add = add,
     .set = set,
     .jacobian = jacobian,
+    .differentiable = "", /* their arrays: adjoint/spring_products.c */
 };

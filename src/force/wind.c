@@ -61,6 +61,41 @@ static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
   }
 }
 
+static void columns(const HkForceArgs *a, HkColumnSink *sink) {
+  const HkWindParams *p = a->params;
+  HkWindParams w = hk_wind_given(p);
+  double u[3], signal = hk_gust_signal(a->t, w.gust_period), r[3], column[3];
+  hk_gust_velocity(w.velocity, w.gust, w.gust_period, a->t, u);
+  for (int64_t i = 0; i < a->model->n; i++) {
+    double m = a->model->mass[i], c = w.drag + w.per_mass * m;
+    hk_sub(u, a->v + 3 * i, r);
+    sink->number(sink, (int32_t)i, &p->drag, r);
+    for (int k = 0; k < 3; k++) column[k] = m * r[k];
+    sink->number(sink, (int32_t)i, &p->per_mass, column);
+    for (int k = 0; k < 3; k++) column[k] = w.per_mass * r[k];
+    sink->mass(sink, (int32_t)i, column);
+    for (int k = 0; k < 3; k++) column[k] = c * signal * w.velocity[k];
+    sink->number(sink, (int32_t)i, &p->gust, column);
+    for (int k = 0; k < 3; k++) {
+      double along[3] = {0, 0, 0};
+      along[k] = c * (1 + w.gust * signal);
+      sink->number(sink, (int32_t)i, &p->velocity[k], along);
+    }
+  }
+}
+
+static void damping_columns(const HkForceArgs *a, const double *w, HkColumnSink *sink) {
+  const HkWindParams *p = a->params;
+  double per_mass = hk_wind_given(p).per_mass, column[3];
+  for (int64_t i = 0; i < a->model->n; i++) {
+    sink->number(sink, (int32_t)i, &p->drag, w + 3 * i);
+    for (int k = 0; k < 3; k++) column[k] = a->model->mass[i] * w[3 * i + k];
+    sink->number(sink, (int32_t)i, &p->per_mass, column);
+    for (int k = 0; k < 3; k++) column[k] = per_mass * w[3 * i + k];
+    sink->mass(sink, (int32_t)i, column);
+  }
+}
+
 static bool uses_velocity(const HkSpringArrays *springs, const void *chosen) {
   (void)springs;
   HkWindParams w = hk_wind_given(chosen);
@@ -77,4 +112,7 @@ const HkForceType hk_force_wind = {
     .uses_velocity = uses_velocity,
     .add = add,
     .jacobian = jacobian,
+    .differentiable = "velocity|gust|drag|per_mass",
+    .columns = columns,
+    .damping_columns = damping_columns,
 };

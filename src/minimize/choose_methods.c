@@ -2,19 +2,16 @@
  *
  *     below ITERATIVE_MIN vertices   newton with a direct solver, to rounding
  *     above                          newton with pcg and multigrid to a relative gradient of
- *                                    TOLERANCE, above FACTORIZE_MAX of large_tolerance, far below
- *                                    the error in time of such a step; or with a direct solver
- *                                    where multigrid does not apply (hk_multigrid_check)
- *     on ranks                       newton with pcg and multigrid, of every size; tolerances as
- *                                    above, by the vertices of all ranks
- *     on a device                    the same from ITERATIVE_MIN vertices on; below, and where
- *                                    multigrid does not apply, newton with pcg and block_jacobi to
- *                                    TOLERANCE. Integrators that devices support with multigrid
- *                                    alone have it below, too
- *     one linear system a step       pcg with multigrid to a residual of SOLE_RESIDUAL: there is no
+ *                                    TOLERANCE, above HK_FACTORIZE_MAX of large_tolerance, far
+ * below the error in time of such a step; or with a direct solver where multigrid does not apply
+ * (hk_multigrid_check) on ranks                       newton with pcg and multigrid, of every size;
+ * tolerances as above, by the vertices of all ranks on a device                    the same from
+ * ITERATIVE_MIN vertices on; below, and where multigrid does not apply, newton with pcg and
+ * block_jacobi to TOLERANCE. Integrators that devices support with multigrid alone have it below,
+ * too one linear system a step       pcg with multigrid to a residual of SOLE_RESIDUAL: there is no
  *                                    iteration around it that would correct the rest
  *
- * Up to FACTORIZE_MAX vertices a factorization takes over where multigrid does not converge:
+ * Up to HK_FACTORIZE_MAX vertices a factorization takes over where multigrid does not converge:
  * garments of triangles without bending springs have about as many springs as unknowns, so that
  * their soft modes are neither smooth nor local, and a solve takes hundreds of iterations.
  *
@@ -29,7 +26,6 @@
 #include "model/part.h"
 
 static const int64_t ITERATIVE_MIN = 1000;
-static const int FACTORIZE_MAX = 10000;
 /* Steps of cloth that end there are within 1e-5 to 2e-3 of their minimum, relative to the motion of
  * the step (docs/robustness.md). */
 static const double TOLERANCE = 1e-2, RESIDUAL = 1e-5;
@@ -71,7 +67,7 @@ static HkStatus pick_linear(const Pick *pick, HkMethod *method, HkError *error) 
 /* Newton with a solver that is picked by size may factorize where that does not converge. */
 static HkStatus allow_factorization(const Pick *pick, HkMethod *newton, HkError *error) {
   bool device = pick->choice.device != HK_CPU;
-  return device ? HK_OK : hk_method_set_number(newton, "factorize_max", FACTORIZE_MAX, error);
+  return device ? HK_OK : hk_method_set_number(newton, "factorize_max", HK_FACTORIZE_MAX, error);
 }
 
 /* The relative gradient weighs a mode of the error by 1 + h^2 w^2, from 1 to some 1 + lambda with
@@ -100,7 +96,7 @@ static HkStatus pick_minimizer(const Pick *pick, HkMethod *method, HkError *erro
   HK_TRY(hk_method_choose(method, HK_MINIMIZE, "newton", error));
   bool host = pick->choice.device == HK_CPU || m->part;
   if (host && hk_model_total(m) < ITERATIVE_MIN) return HK_OK;
-  bool large = (host || has_multigrid(pick)) && hk_model_total(m) > FACTORIZE_MAX;
+  bool large = (host || has_multigrid(pick)) && hk_model_total(m) > HK_FACTORIZE_MAX;
   double tolerance = large ? large_tolerance(m, pick->choice.h) : TOLERANCE;
   return hk_method_set_number(method, "tolerance", tolerance, error);
 }

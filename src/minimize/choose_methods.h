@@ -4,6 +4,10 @@
 
 #include "model/model.h"
 
+/* Up to so many vertices a factorization may take the place of an iterative linear solver that does
+ * not converge. */
+enum { HK_FACTORIZE_MAX = 10000 };
+
 /* What else the choice depends on. */
 typedef struct HkChoice {
   HkDeviceKind device; /* that makes the steps */

@@ -36,6 +36,19 @@ static void at(const void *chosen, double t, const double x0[3], double x[3], do
   if (a) memset(a, 0, 3 * sizeof *a);
 }
 
+static void columns(const void *chosen, double t, HkMotionSink *sink) {
+  const double *row[2];
+  double weight[2], rate[2];
+  int count = hk_table_weights(&((const Keyframes *)chosen)->table, 4, t, row, weight, rate);
+  for (int k = 0; k < count; k++)
+    for (int c = 0; c < 3; c++) {
+      double dx[3] = {0, 0, 0}, dv[3] = {0, 0, 0};
+      dx[c] = weight[k];
+      dv[c] = rate[k];
+      sink->number(sink, row[k] + 1 + c, dx, dv);
+    }
+}
+
 const HkMotionType hk_motion_keyframes = {
     .schema = {.name = "keyframes",
                .summary = "the pin follows a table of displacements, linear between its rows",
@@ -43,4 +56,6 @@ const HkMotionType hk_motion_keyframes = {
                HK_PARAMS(Keyframes, params)},
     .check = check,
     .at = at,
+    .differentiable = "table",
+    .columns = columns,
 };

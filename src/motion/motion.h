@@ -5,6 +5,13 @@
 
 #include "base/schema.h"
 
+/* Receives the derivatives dx/dp and dv/dp of position and velocity of a motion with respect to a
+ * parameter p, which is a number in its parameter struct or in its table. */
+typedef struct HkMotionSink HkMotionSink;
+struct HkMotionSink {
+  void (*number)(HkMotionSink *sink, const double *number, const double dx[3], const double dv[3]);
+};
+
 typedef struct HkMotionType {
   HkSchema schema;
   bool rests; /* pins stay where they stood at time 0 */
@@ -18,6 +25,10 @@ typedef struct HkMotionType {
    * acceleration of the jump is not in a. */
   void (*at)(const void *params, double t, const double x0[3], double x[3], double v[3],
              double a[3]);
+  /* The parameters by which the motion can be differentiated, such as "amplitude"; NULL: none. x is
+   * linear in x0 in any case. */
+  const char *differentiable;
+  void (*columns)(const void *params, double t, HkMotionSink *sink);
 } HkMotionType;
 
 /* Returns the type of a schema, or NULL. */

@@ -18,17 +18,43 @@ static const HkParam params[] = {
     HK_NUMBER(Oscillation, phase, "degrees", 0, -1e9, 1e9, "of the swing at time 0"),
 };
 
+/* Whole periods are removed before the multiplication by pi: long times lose no digits. */
+static double angle_at(const Oscillation *p, double t) {
+  return 2 * M_PI * (fmod(p->frequency * t, 1) + fmod(p->phase, 360) / 360);
+}
+
 static void at(const void *chosen, double t, const double x0[3], double x[3], double v[3],
                double a[3]) {
   const Oscillation *p = chosen;
-  /* Whole periods are removed before the multiplication by pi: long times lose no digits. */
-  double swings = fmod(p->frequency * t, 1) + fmod(p->phase, 360) / 360;
-  double angle = 2 * M_PI * swings, rate = 2 * M_PI * p->frequency;
+  double angle = angle_at(p, t), rate = 2 * M_PI * p->frequency;
   for (int c = 0; c < 3; c++) {
     x[c] = x0[c] + p->amplitude[c] * sin(angle);
     v[c] = rate * p->amplitude[c] * cos(angle);
     if (a) a[c] = -rate * rate * p->amplitude[c] * sin(angle);
   }
+}
+
+static void columns(const void *chosen, double t, HkMotionSink *sink) {
+  const Oscillation *p = chosen;
+  double angle = angle_at(p, t), rate = 2 * M_PI * p->frequency;
+  double dx[3], dv[3];
+  for (int axis = 0; axis < 3; axis++) {
+    for (int c = 0; c < 3; c++) {
+      dx[c] = c == axis ? sin(angle) : 0;
+      dv[c] = c == axis ? rate * cos(angle) : 0;
+    }
+    sink->number(sink, &p->amplitude[axis], dx, dv);
+  }
+  for (int c = 0; c < 3; c++) { /* dp/df = 2 pi t, and w = 2 pi f */
+    dx[c] = 2 * M_PI * t * p->amplitude[c] * cos(angle);
+    dv[c] = 2 * M_PI * p->amplitude[c] * (cos(angle) - rate * t * sin(angle));
+  }
+  sink->number(sink, &p->frequency, dx, dv);
+  for (int c = 0; c < 3; c++) { /* per degree */
+    dx[c] = M_PI / 180 * p->amplitude[c] * cos(angle);
+    dv[c] = -M_PI / 180 * rate * p->amplitude[c] * sin(angle);
+  }
+  sink->number(sink, &p->phase, dx, dv);
 }
 
 const HkMotionType hk_motion_oscillation = {
@@ -37,4 +63,6 @@ const HkMotionType hk_motion_oscillation = {
                .formula = "x(t) = x0 + amplitude sin(2 pi frequency t + phase)",
                HK_PARAMS(Oscillation, params)},
     .at = at,
+    .differentiable = "amplitude|frequency|phase",
+    .columns = columns,
 };

@@ -16,23 +16,10 @@
 
 static const HkParam params[] = {HK_IMPLICIT_PARAMS(HkImplicitParams)};
 
-static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
-  HkImplicit *implicit = sim->data;
-  HkProblem *p = &implicit->problem;
+static void update(const HkSim *sim, const HkState *s, HkUpdate *u) {
   double h = sim->h;
-  HK_TRY(hk_state_need_history(s, error));
-  hk_sim_axpy(sim, h, s->v, s->x, p->y);
-  hk_vectors_copy(&p->space, s->x, p->b);
-  HkStatus status = hk_implicit_solve(
-      sim, s, &(HkStage){.t = s->time + h, .tau = h, .ahead = h, .now = 1}, error);
-  if (status < 0) return status;
-  hk_state_remember(s, h);
-  hk_vectors_subtract(&p->space, implicit->x, p->b, s->v);
-  hk_vectors_scale(&p->space, 1 / h, s->v);
-  hk_vectors_copy(&p->space, implicit->x, s->x);
-  s->time += h;
-  hk_pins_place(sim->model, s, s->time, s->x, s->v);
-  return status;
+  *u = (HkUpdate){
+      .stage = {.t = s->time + h, .tau = h, .ahead = h, .now = 1}, .b_x = 1, .y_v = 1, .reach = 1};
 }
 
 const HkStepType hk_step_backward_euler = {
@@ -53,7 +40,8 @@ const HkStepType hk_step_backward_euler = {
     .create = hk_implicit_create,
     .destroy = hk_implicit_destroy,
     .bytes = hk_implicit_bytes,
-    .step = step,
+    .update = update,
+    .step = hk_implicit_step,
     .to_device = hk_implicit_to_device,
     .stable_step = hk_implicit_stable_step,
     .stability = "every step that is solved to its tolerance is stable",

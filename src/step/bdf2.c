@@ -13,45 +13,22 @@
  */
 #include "step/implicit.h"
 
-#include <string.h>
-
 static const HkParam params[] = {HK_IMPLICIT_PARAMS(HkImplicitParams)};
 
-/* out = A now - B old */
-static void extrapolate(const HkVectors *space, double A, const double *now, double B,
-                        const double *old, double *out) {
-  hk_vectors_copy(space, now, out);
-  hk_vectors_scale(space, A, out);
-  hk_vectors_add(space, -B, old, out, out);
-}
-
-static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
-  HkImplicit *implicit = sim->data;
-  HkProblem *p = &implicit->problem;
-  HkStage stage = {.t = s->time + sim->h, .tau = sim->h, .ahead = sim->h, .now = 1};
-  double h = sim->h;
-  HK_TRY(hk_state_need_history(s, error));
+static void update(const HkSim *sim, const HkState *s, HkUpdate *u) {
+  double h = sim->h, A = 1, B = 0, tau = h;
   if (s->h_old > 0) {
-    double r = h / s->h_old, A = (1 + r) * (1 + r) / (1 + 2 * r), B = r * r / (1 + 2 * r);
-    stage.tau = h * (1 + r) / (1 + 2 * r);
-    stage.now = A;
-    stage.old = -B;
-    extrapolate(&p->space, A, s->x, B, s->x_old, p->b);
-    extrapolate(&p->space, A, s->v, B, s->v_old, p->y);
-    hk_vectors_add(&p->space, stage.tau, p->y, p->b, p->y);
-  } else {
-    hk_vectors_copy(&p->space, s->x, p->b);
-    hk_sim_axpy(sim, h, s->v, s->x, p->y);
+    double r = h / s->h_old;
+    A = (1 + r) * (1 + r) / (1 + 2 * r);
+    B = r * r / (1 + 2 * r);
+    tau = h * (1 + r) / (1 + 2 * r);
   }
-  HkStatus status = hk_implicit_solve(sim, s, &stage, error);
-  if (status < 0) return status;
-  hk_state_remember(s, h);
-  hk_vectors_subtract(&p->space, implicit->x, p->b, s->v);
-  hk_vectors_scale(&p->space, 1 / stage.tau, s->v);
-  hk_vectors_copy(&p->space, implicit->x, s->x);
-  s->time += h;
-  hk_pins_place(sim->model, s, s->time, s->x, s->v);
-  return status;
+  *u = (HkUpdate){.stage = {.t = s->time + h, .tau = tau, .ahead = h, .now = A, .old = -B},
+                  .b_x = A,
+                  .b_old = -B,
+                  .y_v = A,
+                  .y_old = -B,
+                  .reach = 1};
 }
 
 static HkStatus to_device(const void *chosen, HkDeviceSettings *settings, HkError *error) {
@@ -78,7 +55,8 @@ const HkStepType hk_step_bdf2 = {
     .create = hk_implicit_create,
     .destroy = hk_implicit_destroy,
     .bytes = hk_implicit_bytes,
-    .step = step,
+    .update = update,
+    .step = hk_implicit_step,
     .to_device = to_device,
     .device_multigrid = true,
     .stable_step = hk_implicit_stable_step,

@@ -120,6 +120,11 @@ static HkStatus create(HkSim *sim, HkError *error) {
   return hk_implicit_create_linear(sim, &((const Beta *)sim->method.params)->linear, error);
 }
 
+static void update(const HkSim *sim, const HkState *state, HkUpdate *u) {
+  (void)state;
+  *u = (HkUpdate){.kind = HK_UPDATE_LINEAR, .beta = ((const Beta *)sim->method.params)->beta};
+}
+
 static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
   return hk_linear_implicit_step(sim, s, ((const Beta *)sim->method.params)->beta, error);
 }
@@ -147,6 +152,7 @@ const HkStepType hk_step_beta = {
     .create = create,
     .destroy = hk_implicit_destroy,
     .bytes = hk_implicit_bytes,
+    .update = update,
     .step = step,
     .stable_step = stable_step,
     .stability = "every step is stable for linear forces, not in every motion",

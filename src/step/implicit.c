@@ -196,6 +196,59 @@ HkStatus hk_implicit_solve(HkSim *sim, HkState *state, const HkStage *stage, HkE
   return status;
 }
 
+/* ---- The step of an update ---- */
+
+/* out = A now + B old */
+static void combine(const HkVectors *space, double A, const double *now, double B,
+                    const double *old, double *out) {
+  hk_vectors_copy(space, now, out);
+  if (A != 1) hk_vectors_scale(space, A, out);
+  if (B != 0) hk_vectors_add(space, B, old, out, out);
+}
+
+void hk_implicit_start(HkSim *sim, const HkState *s, const HkUpdate *u, double *a) {
+  HkProblem *p = &((HkImplicit *)sim->data)->problem;
+  const HkVectors *space = &p->space;
+  if (u->y_a != 0) hk_sim_acceleration(sim, s, s->time, s->x, s->v, a);
+  combine(space, u->b_x, s->x, u->b_old, s->x_old, p->b);
+  if (u->b_v != 0) hk_vectors_add(space, u->b_v, s->v, p->b, p->b);
+  combine(space, u->y_v, s->v, u->y_old, s->v_old, p->y);
+  hk_vectors_add(space, u->stage.tau, p->y, p->b, p->y);
+  if (u->y_a != 0) hk_vectors_add(space, u->y_a, a, p->y, p->y);
+}
+
+/* x+ and v+ from the solution z of the stage. */
+static void finish(HkSim *sim, HkState *s, const HkUpdate *u) {
+  HkImplicit *implicit = sim->data;
+  const HkProblem *p = &implicit->problem;
+  const HkVectors *space = &p->space;
+  if (u->reach == 1) {
+    hk_vectors_subtract(space, implicit->x, p->b, s->v);
+    hk_vectors_scale(space, 1 / u->stage.tau, s->v);
+    hk_vectors_copy(space, implicit->x, s->x);
+  } else { /* b = x */
+    double *d = implicit->x;
+    hk_vectors_subtract(space, implicit->x, s->x, d);
+    hk_vectors_add(space, u->reach, d, s->x, s->x);
+    hk_vectors_scale(space, 1 - u->reach, s->v);
+    hk_vectors_add(space, u->reach / u->stage.tau, d, s->v, s->v);
+  }
+}
+
+HkStatus hk_implicit_step(HkSim *sim, HkState *s, HkError *error) {
+  HkUpdate u = {0};
+  if (sim->type->remembers) HK_TRY(hk_state_need_history(s, error));
+  sim->type->update(sim, s, &u);
+  hk_implicit_start(sim, s, &u, ((HkImplicit *)sim->data)->x);
+  HkStatus status = hk_implicit_solve(sim, s, &u.stage, error);
+  if (status < 0) return status;
+  if (sim->type->remembers) hk_state_remember(s, sim->h);
+  finish(sim, s, &u);
+  s->time += sim->h;
+  hk_pins_place(sim->model, s, s->time, s->x, s->v);
+  return status;
+}
+
 /* ---- Devices ---- */
 
 HkStatus hk_implicit_to_device(const void *chosen, HkDeviceSettings *settings, HkError *error) {

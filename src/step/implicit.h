@@ -39,18 +39,13 @@ size_t hk_implicit_bytes(const HkSim *sim);
 /* Creates the problem and a linear solver, for linearly implicit integrators. */
 HkStatus hk_implicit_create_linear(HkSim *sim, const HkMethod *linear, HkError *error);
 
-/* Where the equations of a stage hold. */
-typedef struct HkStage {
-  double t;     /* s, the time of its forces and pins */
-  double tau;   /* s; problem.h */
-  double ahead; /* s: x + ahead v is the first guess */
-  /* b = now x + old x_old; both 0 if b is not a combination of positions (dampers.h) */
-  double now, old;
-} HkStage;
-
 /* Sets the constrained vertices in the mask, y and b, which the integrator has filled, and the
  * prediction in ahead and v. The caller then linearizes the problem. */
 void hk_implicit_begin(HkSim *sim, const HkState *state, const HkStage *stage);
+/* b and y of the update, whose free vertices they are; accelerations take `a` (3 n). */
+void hk_implicit_start(HkSim *sim, const HkState *state, const HkUpdate *update, double *a);
+/* The step of integrators whose update is a stage. */
+HkStatus hk_implicit_step(HkSim *sim, HkState *state, HkError *error);
 /* Calls hk_implicit_begin, linearizes about the prediction and minimizes: the stage is implicit->x,
  * its velocity (x - b) / tau. */
 HkStatus hk_implicit_solve(HkSim *sim, HkState *state, const HkStage *stage, HkError *error);

@@ -20,23 +20,10 @@
 
 static const HkParam params[] = {HK_IMPLICIT_PARAMS(HkImplicitParams)};
 
-static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
-  HkImplicit *implicit = sim->data;
-  HkProblem *p = &implicit->problem;
+static void update(const HkSim *sim, const HkState *s, HkUpdate *u) {
   double half = 0.5 * sim->h;
-  hk_sim_axpy(sim, half, s->v, s->x, p->y);
-  hk_vectors_copy(&p->space, s->x, p->b);
-  HkStatus status =
-      hk_implicit_solve(sim, s, &(HkStage){.t = s->time + half, .tau = half, .ahead = half}, error);
-  if (status < 0) return status;
-  double *d = implicit->x;
-  hk_vectors_subtract(&p->space, implicit->x, s->x, d); /* z - x */
-  hk_vectors_add(&p->space, 2, d, s->x, s->x);
-  hk_vectors_scale(&p->space, -1, s->v);
-  hk_vectors_add(&p->space, 2 / half, d, s->v, s->v);
-  s->time += sim->h;
-  hk_pins_place(sim->model, s, s->time, s->x, s->v);
-  return status;
+  *u = (HkUpdate){
+      .stage = {.t = s->time + half, .tau = half, .ahead = half}, .b_x = 1, .y_v = 1, .reach = 2};
 }
 
 const HkStepType hk_step_implicit_midpoint = {
@@ -52,7 +39,8 @@ const HkStepType hk_step_implicit_midpoint = {
     .create = hk_implicit_create,
     .destroy = hk_implicit_destroy,
     .bytes = hk_implicit_bytes,
-    .step = step,
+    .update = update,
+    .step = hk_implicit_step,
     .stable_step = hk_implicit_stable_step,
     .stability = "every step is stable for linear springs only; the energy of others may grow",
 };

@@ -25,6 +25,12 @@ static HkStatus create(HkSim *sim, HkError *error) {
   return hk_implicit_create_linear(sim, &p->linear, error);
 }
 
+static void update(const HkSim *sim, const HkState *state, HkUpdate *u) {
+  (void)sim;
+  (void)state;
+  *u = (HkUpdate){.kind = HK_UPDATE_LINEAR, .beta = 1};
+}
+
 static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
   return hk_linear_implicit_step(sim, s, 1, error);
 }
@@ -54,6 +60,7 @@ const HkStepType hk_step_linear_implicit_euler = {
     .create = create,
     .destroy = hk_implicit_destroy,
     .bytes = hk_implicit_bytes,
+    .update = update,
     .step = step,
     .to_device = to_device,
     .device_multigrid = true,

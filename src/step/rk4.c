@@ -19,6 +19,12 @@
  */
 #include "step/sim.h"
 
+static void update(const HkSim *sim, const HkState *state, HkUpdate *u) {
+  (void)sim;
+  (void)state;
+  *u = (HkUpdate){.kind = HK_UPDATE_RUNGE_KUTTA};
+}
+
 static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
   (void)error;
   static const double reach[] = {0.5, 0.5, 1}, weight[] = {1.0 / 3, 1.0 / 3, 1.0 / 6};
@@ -56,6 +62,7 @@ const HkStepType hk_step_rk4 = {
     .order = 4,
     .energy_interval = HK_WATCH_RK4,
     .vectors = 5,
+    .update = update,
     .step = step,
     .stable_step = stable_step,
 };

@@ -8,6 +8,7 @@
 #include "model/state.h"
 #include "step/energy_watch.h"
 #include "step/stepper.h"
+#include "step/update.h"
 
 typedef struct HkStepType {
   HkSchema schema;
@@ -33,6 +34,9 @@ typedef struct HkStepType {
    * state. */
   void (*open)(HkSim *sim, const HkState *state);
   void (*close)(HkSim *sim, HkState *state);
+  /* The update of the next step from a state, as data; NULL: there is none, and tapes refuse the
+   * integrator. */
+  void (*update)(const HkSim *sim, const HkState *state, HkUpdate *update);
   /* Moves the state from time t to t + h. */
   HkStatus (*step)(HkSim *sim, HkState *state, HkError *error);
   HkToDeviceFn *to_device; /* NULL: devices do not support it */

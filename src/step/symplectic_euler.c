@@ -13,6 +13,11 @@ static HkStatus create(HkSim *sim, HkError *error) {
   return hk_kick_create(sim, false, error);
 }
 
+static void update(const HkSim *sim, const HkState *state, HkUpdate *u) {
+  (void)state;
+  *u = (HkUpdate){.kind = HK_UPDATE_KICK, .after = sim->h};
+}
+
 static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
   (void)error;
   hk_kick_drift(sim, s, s->time, sim->h, sim->h, false);
@@ -47,6 +52,7 @@ const HkStepType hk_step_symplectic_euler = {
     .bytes = hk_kick_bytes,
     .open = hk_kick_open,
     .close = hk_kick_close,
+    .update = update,
     .step = step,
     .to_device = to_device,
     .stable_step = stable_step,

@@ -15,23 +15,14 @@
 
 static const HkParam params[] = {HK_IMPLICIT_PARAMS(HkImplicitParams)};
 
-static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
-  HkImplicit *implicit = sim->data;
-  HkProblem *p = &implicit->problem;
-  double h = sim->h, half = 0.5 * h, *a = implicit->x;
-  hk_sim_acceleration(sim, s, s->time, s->x, s->v, a);
-  hk_sim_axpy(sim, half, s->v, s->x, p->b);
-  hk_sim_axpy(sim, half, s->v, p->b, p->y);
-  hk_sim_axpy(sim, half * half, a, p->y, p->y);
-  HkStatus status =
-      hk_implicit_solve(sim, s, &(HkStage){.t = s->time + h, .tau = half, .ahead = h}, error);
-  if (status < 0) return status;
-  hk_vectors_subtract(&p->space, implicit->x, p->b, s->v);
-  hk_vectors_scale(&p->space, 1 / half, s->v);
-  hk_vectors_copy(&p->space, implicit->x, s->x);
-  s->time += h;
-  hk_pins_place(sim->model, s, s->time, s->x, s->v);
-  return status;
+static void update(const HkSim *sim, const HkState *s, HkUpdate *u) {
+  double h = sim->h, half = 0.5 * h;
+  *u = (HkUpdate){.stage = {.t = s->time + h, .tau = half, .ahead = h},
+                  .b_x = 1,
+                  .b_v = half,
+                  .y_v = 1,
+                  .y_a = half * half,
+                  .reach = 1};
 }
 
 const HkStepType hk_step_trapezoidal = {
@@ -47,7 +38,8 @@ const HkStepType hk_step_trapezoidal = {
     .create = hk_implicit_create,
     .destroy = hk_implicit_destroy,
     .bytes = hk_implicit_bytes,
-    .step = step,
+    .update = update,
+    .step = hk_implicit_step,
     .stable_step = hk_implicit_stable_step,
     .stability = "every step is stable for linear springs only; the energy of others may grow",
 };

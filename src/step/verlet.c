@@ -28,6 +28,11 @@ static HkStatus create(HkSim *sim, HkError *error) {
   return hk_kick_create(sim, true, error);
 }
 
+static void update(const HkSim *sim, const HkState *state, HkUpdate *u) {
+  (void)state;
+  *u = (HkUpdate){.kind = HK_UPDATE_KICK, .before = 0.5 * sim->h, .after = 0.5 * sim->h};
+}
+
 static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
   (void)error;
   bool predict = sim->model->velocity_dependent;
@@ -66,6 +71,7 @@ const HkStepType hk_step_verlet = {
     .bytes = hk_kick_bytes,
     .open = hk_kick_open,
     .close = hk_kick_close,
+    .update = update,
     .step = step,
     .to_device = to_device,
     .stable_step = stable_step,

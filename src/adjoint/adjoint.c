@@ -1,0 +1,217 @@
+/* HkAdjoint: differentiates the steps of a simulation; see adjoint.h. */
+#include "adjoint/adjoint.h"
+
+#include "minimize/choose_methods.h"
+
+#include <string.h>
+
+static const double DEFAULT_ACCURACY = 1e-10;
+
+/* ---- What steps use ---- */
+
+HkForcesAt hk_adjoint_forces(const HkAdjoint *a, double t, const double *x, const double *v,
+                             double scale) {
+  const HkDerivativeArrays *d = &a->d->arrays;
+  const HkForceWork *work = &a->sim->work;
+  return (HkForcesAt){.model = a->sim->model,
+                      .work = work,
+                      .t = t,
+                      .x = x,
+                      .v = v,
+                      .scale = scale,
+                      .springs = {d->k, d->l0, work->springs->damping ? d->damping : NULL},
+                      .d = a->d};
+}
+
+void hk_adjoint_accelerate(const HkAdjoint *a, double scale, const double *b, double *out) {
+  const HkModel *m = a->sim->model;
+  for (int64_t c = 0; c < 3 * m->n; c++) out[c] = scale / m->mass[c / 3] * b[c];
+  hk_adjoint_restrict(a, out);
+}
+
+void hk_adjoint_restrict(const HkAdjoint *a, double *vector) {
+  const HkModel *m = a->sim->model;
+  for (int64_t i = 0; i < m->n; i++) {
+    if (a->held[i]) memset(vector + 3 * i, 0, 3 * sizeof *vector);
+    if (m->dimension == 2) vector[3 * i + 2] = 0;
+  }
+}
+
+void hk_adjoint_mass_back(const HkAdjoint *a, const double *p, const double *q) {
+  const HkModel *m = a->sim->model;
+  for (int64_t c = 0; c < 3 * m->n; c++)
+    if (!a->held[c / 3]) a->d->arrays.mass[c / 3] -= p[c] * q[c] / m->mass[c / 3];
+}
+
+void hk_adjoint_mass_forward(const HkAdjoint *a, const double *p, double *out) {
+  const HkModel *m = a->sim->model;
+  for (int64_t c = 0; c < 3 * m->n; c++)
+    if (!a->held[c / 3]) out[c] -= p[c] * a->d->arrays.mass[c / 3] / m->mass[c / 3];
+}
+
+HkStatus hk_adjoint_solve(HkAdjoint *a, const double *at, const double *b, double projection,
+                          double *x, HkError *error) {
+  HkDirection direction;
+  HkStepInfo info = {0};
+  /* Held vertices stay; given as d, a projected Hessian is what is solved with. */
+  HkHessianSystem system = {.x = at,
+                            .b = b,
+                            .d = projection == 1 ? a->rest : NULL,
+                            .accuracy = a->accuracy,
+                            .projection = projection};
+  HK_TRY(hk_solve_hessian(a->solve, &system, x, &direction, &info, error));
+  a->info.linear_iterations += info.linear_iterations;
+  a->info.residual = fmax(a->info.residual, info.residual);
+  bool solved = projection == 0 ? direction.exact : direction.reason == HK_STOP_CONVERGED;
+  if (solved) return HK_OK;
+  a->info.indefinite++;
+  return hk_fail(
+      error, HK_ERROR_INVALID,
+      "the step at t = %g s cannot be differentiated: it has not led to a minimum, or the "
+      "linear system does not converge to %g; take smaller steps or a smaller tolerance",
+      a->before->time, a->accuracy);
+}
+
+/* ---- Creating ---- */
+
+static HkStatus check(const HkSim *sim, HkError *error) {
+  const HkModel *m = sim->model;
+  const char *name = sim->type->schema.name;
+  if (sim->device != HK_CPU)
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "tapes record steps of the CPU alone; choose the device cpu");
+  if (!sim->type->update)
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "the integrator '%s' cannot be differentiated; symplectic_euler is as fast",
+                   name);
+  if (sim->single)
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "steps in single precision cannot be differentiated; leave out \"precision\"");
+  if (m->time.tolerance > 0)
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "adaptive steps cannot be differentiated; leave out time.tolerance");
+  return hk_forces_check_differentiable(m, error);
+}
+
+/* Steps that are solved again about their own result depend on the first one. */
+static HkStatus check_passes(const HkAdjoint *a, HkError *error) {
+  const HkModel *m = a->sim->model;
+  int passes = ((const HkImplicitParams *)a->sim->method.params)->passes;
+  bool partial = false;
+  for (int f = 0; f < m->force_count; f++)
+    partial |= hk_force_uses_velocity(m, &a->sim->work, f) && m->forces[f].type->damping;
+  if (passes <= 1 && !(passes == 0 && partial && a->sim->type->order > 1)) return HK_OK;
+  return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                 "steps with more than one pass cannot be differentiated; set passes to 1");
+}
+
+static HkStatus create_solver(HkAdjoint *a, HkError *error) {
+  HkProblem *p = &((HkImplicit *)a->sim->data)->problem;
+  const HkModel *m = a->sim->model;
+  HkMethod method = {0};
+  HK_TRY(hk_choose_linear_solver(m->n, &method, error));
+  HkStatus status = hk_solve_hessian_create(p, &method, m->n <= HK_FACTORIZE_MAX, &a->solve, error);
+  hk_method_clear(&method);
+  if (status < 0 || !p->dampers) return status;
+  HK_TRY(hk_alloc(&m->context, &a->k, m->springs.count, sizeof *a->k, "derivatives", error));
+  return hk_alloc(&m->context, &a->l0, m->springs.count, sizeof *a->l0, "derivatives", error);
+}
+
+static HkStatus create(HkAdjoint *a, HkError *error) {
+  const HkModel *m = a->sim->model;
+  const HkContext *c = &m->context;
+  HkUpdate update;
+  HK_TRY(check(a->sim, error));
+  HK_TRY(hk_state_create(m, &a->before, error));
+  HK_TRY(hk_alloc(c, &a->held, m->n, sizeof *a->held, "derivatives", error));
+  for (int k = 0; k < HK_ADJOINT_VECTORS; k++)
+    HK_TRY(hk_alloc_vector(c, &a->w[k], m->n, "derivatives", error));
+  HK_TRY(hk_alloc_vector(c, &a->rest, m->n, "derivatives", error));
+  a->space = (HkVectors){.model = m, .n = m->n, .threads = m->threads};
+  HK_TRY(
+      hk_alloc(c, &a->space.sums, hk_sum_slots(m->n), sizeof *a->space.sums, "derivatives", error));
+  a->sim->type->update(a->sim, a->before, &update);
+  if (update.kind == HK_UPDATE_STAGE) HK_TRY(check_passes(a, error));
+  return a->sim->type->implicit ? create_solver(a, error) : HK_OK;
+}
+
+HkStatus hk_adjoint_create(HkSim *sim, double accuracy, HkAdjoint **adjoint, HkError *error) {
+  *adjoint = NULL;
+  if (!(accuracy >= 0 && accuracy < 1))
+    return hk_fail(error, HK_ERROR_INVALID, "accuracy %g: it must be at least 0 and below 1",
+                   accuracy);
+  HK_TRY(hk_alloc(&sim->model->context, adjoint, 1, sizeof **adjoint, "derivatives", error));
+  (*adjoint)->sim = sim;
+  (*adjoint)->accuracy = accuracy > 0 ? accuracy : DEFAULT_ACCURACY;
+  HkStatus status = create(*adjoint, error);
+  if (status < 0) hk_adjoint_destroy(adjoint);
+  return status;
+}
+
+void hk_adjoint_destroy(HkAdjoint **adjoint) {
+  HkAdjoint *a = *adjoint;
+  if (!a) return;
+  HkContext c = a->sim->model->context;
+  hk_state_destroy(&a->before);
+  hk_solve_hessian_destroy(&a->solve);
+  hk_free(&c, &a->held);
+  hk_free(&c, &a->space.sums);
+  for (int k = 0; k < HK_ADJOINT_VECTORS; k++) hk_free(&c, &a->w[k]);
+  hk_free(&c, &a->rest);
+  hk_free(&c, &a->k);
+  hk_free(&c, &a->l0);
+  hk_free(&c, adjoint);
+}
+
+/* ---- Steps ---- */
+
+static HkStatus begin(HkAdjoint *a, const HkState *before, const HkState *after, HkDerivatives *d,
+                      HkError *error) {
+  const HkModel *m = a->sim->model;
+  HK_TRY(hk_state_check(before, m, error));
+  HK_TRY(hk_state_check(after, m, error));
+  if (d->model != m)
+    return hk_fail(error, HK_ERROR_INVALID, "the derivatives belong to another model");
+  HK_TRY(hk_state_copy(before, a->before, error));
+  a->before->edits = 0;
+  hk_pins_release(m, a->before, before->time + 1e-6 * a->sim->h);
+  if (!a->sim->type->remembers) a->before->h_old = 0;
+  HK_TRY(hk_sim_use_springs(a->sim, a->before, error));
+  memset(a->held, 0, (size_t)m->n);
+  for (int64_t p = 0; p < m->pin_count; p++)
+    a->held[m->pin_vertex[p]] = a->before->pin_held[p] != 0;
+  a->after = after;
+  a->d = d;
+  a->update = (HkUpdate){0};
+  a->sim->type->update(a->sim, a->before, &a->update);
+  a->info.steps++;
+  return HK_OK;
+}
+
+HkStatus hk_adjoint_step(HkAdjoint *a, const HkState *before, const HkState *after,
+                         HkDerivatives *d, HkError *error) {
+  static HkAdjointFn *const back[] = {hk_stage_back, hk_linear_back, hk_kick_back,
+                                      hk_runge_kutta_back};
+  HK_TRY(begin(a, before, after, d, error));
+  return back[a->update.kind](a, error);
+}
+
+HkStatus hk_adjoint_tangent(HkAdjoint *a, const HkState *before, const HkState *after,
+                            HkDerivatives *d, HkError *error) {
+  static HkAdjointFn *const forward[] = {hk_stage_forward, hk_linear_forward, hk_kick_forward,
+                                         hk_runge_kutta_forward};
+  HK_TRY(begin(a, before, after, d, error));
+  return forward[a->update.kind](a, error);
+}
+
+void hk_adjoint_restart(HkAdjoint *a) {
+  a->info = (HkAdjointInfo){0};
+  a->missed = a->moved = 0;
+}
+
+HkAdjointInfo hk_adjoint_info(const HkAdjoint *a) {
+  HkAdjointInfo info = a->info;
+  info.loss_error = a->missed;
+  info.relative_error = a->missed > 0 ? a->missed / a->moved : 0;
+  return info;
+}

@@ -1,0 +1,61 @@
+/* HkAdjoint: differentiates the steps of a simulation. One file for each kind of update
+ * (step/update.h) has both directions of a step.
+ */
+#ifndef HK_ADJOINT_ADJOINT_H
+#define HK_ADJOINT_ADJOINT_H
+
+#include "adjoint/products.h"
+#include "step/implicit.h"
+
+enum { HK_ADJOINT_VECTORS = 11 };
+
+struct HkAdjoint {
+  HkSim *sim;
+  HkState *before;       /* copy of the state before a step, with the pins that hold in it */
+  const HkState *after;  /* the caller's */
+  HkDerivatives *d;      /* the caller's */
+  HkUpdate update;       /* of the step */
+  HkSolveHessian *solve; /* of implicit steps */
+  HkVectors space;
+  uint8_t *held;                 /* n: 1 where a pin holds in the step */
+  double *w[HK_ADJOINT_VECTORS]; /* 3 n, scratch */
+  double *rest;                  /* 3 n zeros */
+  double *k, *l0; /* derivatives by the springs of a step with dampers; NULL: there are none */
+  double accuracy;
+  double missed, moved; /* sums of |l . g| and |l . M (x+ - x)| */
+  HkAdjointInfo info;
+};
+
+/* The functions of a kind of update, for the step that is set in `a`. */
+typedef HkStatus HkAdjointFn(HkAdjoint *a, HkError *error);
+HkAdjointFn hk_stage_back, hk_stage_forward;
+HkAdjointFn hk_linear_back, hk_linear_forward;
+HkAdjointFn hk_kick_back, hk_kick_forward;
+HkAdjointFn hk_runge_kutta_back, hk_runge_kutta_forward;
+
+/* Begins another pass: its info starts anew. */
+void hk_adjoint_restart(HkAdjoint *a);
+/* x = H^-1 b with the Hessian of the problem at `at`, true (projection 0) or projected (1); 0 at
+ * held vertices. */
+HkStatus hk_adjoint_solve(HkAdjoint *a, const double *at, const double *b, double projection,
+                          double *x, HkError *error);
+
+/* Where all forces are differentiated, with the springs of the simulation. */
+HkForcesAt hk_adjoint_forces(const HkAdjoint *a, double t, const double *x, const double *v,
+                             double scale);
+/* out = scale M^-1 b, 0 at held vertices and along z in two dimensions. */
+void hk_adjoint_accelerate(const HkAdjoint *a, double scale, const double *b, double *out);
+/* A vector becomes 0 at held vertices and along z in two dimensions. */
+void hk_adjoint_restrict(const HkAdjoint *a, double *vector);
+/* An acceleration p = f / m changes by -p dm / m: the derivatives by masses -= p . q / m, or out -=
+ * p dm / m, at the free vertices. */
+void hk_adjoint_mass_back(const HkAdjoint *a, const double *p, const double *q);
+void hk_adjoint_mass_forward(const HkAdjoint *a, const double *p, double *out);
+
+/* pins.c: positions and velocities of held pins at time t get x and v: their gradients go to the
+ * motions, and are 0 in x and v afterwards; v may be NULL. */
+void hk_pins_pull_back(const HkAdjoint *a, double t, double *x, double *v);
+/* dx and dv of held pins become the directions of their motions; dv may be NULL. */
+void hk_pins_push_forward(const HkAdjoint *a, double t, double *dx, double *dv);
+
+#endif

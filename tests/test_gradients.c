@@ -1,0 +1,459 @@
+/* Gradients of motions against central differences of the motion itself, with every integrator and
+ * by every number that a motion depends on; and both directions of differentiation against each
+ * other. */
+#include "adjoint/derivatives.h"
+#include "model_by_hand.h"
+#include "world.h"
+
+#include "hooke/adjoint.h"
+#include "hooke/extend.h"
+
+/* ---- Scenes ---- */
+
+/* Springs with and without damping, stretched and compressed, pins that move and are released. */
+static const char chain[] =
+    "{'bodies': [{'shape': {'type': 'chain', 'n': 6, 'start': [0, 1, 0], 'end': [1, 1, 0.2]}, "
+    "'springs': {'k': 30, 'damping': 0.4}, 'stretch': 1.1, 'mass': {'per_vertex': 0.1}}], "
+    "'pins': [{'select': {'indices': [0]}, 'motion': {'type': 'oscillation', 'amplitude': [0.05, "
+    "0.1, 0.02], 'frequency': 3, 'phase': 20}}, {'select': {'indices': [5]}, 'release': 0.055}], "
+    "'forces': ['gravity', {'type': 'handle', 'select': {'indices': [2]}, 'table': [[0, 0.4, 1, "
+    "0], "
+    "[0.05, 0.5, 1.1, 0.1], [0.2, 0.5, 1.2, 0]], 'k': 12, 'damping': 0.3}, {'type': 'point_load', "
+    "'select': {'indices': [3]}, 'force': [0.2, 0.1, 0.3]}], 'outputs': []}";
+static const char net[] =
+    "{'bodies': [{'shape': {'type': 'grid', 'nx': 4, 'ny': 3}, 'springs': {'k': 40, 'shear': true, "
+    "'bending': true}, 'stretch': [0.9, 1.15, 1], 'mass': {'per_vertex': 0.05}}], 'pins': "
+    "[{'select': "
+    "{'indices': [0]}, 'motion': {'type': 'keyframes', 'table': [[0, 0, 0, 0], [0.04, 0.05, 0.02, "
+    "0.03], [0.2, 0.1, 0, 0]]}, 'release': 0.075}, {'select': {'indices': [3]}, 'motion': {'type': "
+    "'rotation', 'speed': 200, 'center': [0.5, 0.5, 0.1]}}], 'forces': ['gravity', {'type': "
+    "'wind', "
+    "'velocity': [1, 0.5, 2], 'gust': 0.3, 'gust_period': 0.2, 'drag': 0.02, 'per_mass': 0.4}, "
+    "{'type': "
+    "'drag', 'linear': 0.01, 'quadratic': 0.05, 'per_mass': 0.1}, {'type': 'buoyancy', 'level': "
+    "0.5, "
+    "'thickness': 0.7}], 'outputs': []}";
+static const char slack[] =
+    "{'bodies': [{'shape': {'type': 'grid', 'nx': 4, 'ny': 4}, 'springs': {'k': 50, 'shear': true, "
+    "'tension_only': true}, 'stretch': [1.25, 0.8, 1], 'mass': {'per_vertex': "
+    "0.04}}], "
+    "'pins': [{'select': 'top_left'}, {'select': 'top_right'}], 'forces': [{'type': 'gravity', "
+    "'g': 5, "
+    "'direction': [0.2, -1, 0.3]}], 'outputs': []}";
+static const char plane[] =
+    "{'dimension': 2, 'bodies': [{'shape': {'type': 'grid', 'nx': 4, 'ny': 3}, 'springs': {'k': "
+    "40, "
+    "'shear': true, 'damping': 0.2}, 'stretch': [1.2, 1.1, 1], 'mass': {'per_vertex': 0.05}}], "
+    "'pins': "
+    "[{'select': 'top_left', 'motion': {'type': 'oscillation', 'amplitude': [0.1, 0.05, 0]}}], "
+    "'forces': ['gravity', {'type': 'drag', 'quadratic': 0.1}], 'outputs': []}";
+static const char block[] =
+    "{'bodies': [{'shape': {'type': 'block', 'nx': 3, 'ny': 3, 'nz': 3}, 'springs': {'k': 60}, "
+    "'stretch': [1.15, 0.9, 1.2], 'mass': {'per_vertex': 0.03}}], 'pins': [{'select': "
+    "{'indices': [0, 2, 6, 8]}}], 'forces': ['gravity'], 'outputs': []}";
+
+typedef struct Scene {
+  const char *name, *text;
+} Scene;
+static const Scene scenes[] = {
+    {"chain", chain}, {"net", net}, {"slack", slack}, {"plane", plane}, {"block", block}};
+enum { SCENES = sizeof scenes / sizeof scenes[0] };
+
+static const char *const integrators[] = {"symplectic_euler",
+                                          "verlet",
+                                          "rk4",
+                                          "backward_euler",
+                                          "bdf2",
+                                          "trapezoidal",
+                                          "beta",
+                                          "implicit_midpoint",
+                                          "linear_implicit_euler"};
+enum { INTEGRATORS = sizeof integrators / sizeof integrators[0] };
+
+/* Steps are solved to rounding: differences of two motions have no other digits. */
+static World make(const Scene *scene, const char *integrator) {
+  World w = world_make(scene->text, integrator, 0.01, 1);
+  HkMethod step = {0};
+  HkError error = {0};
+  if (!w.sim || !hk_param_find(hk_sim_method(w.sim)->schema, "minimizer")) return w;
+  HkStatus status = hk_method_choose(&step, HK_STEP, integrator, &error);
+  HkMethod *newton = hk_method_set_method(&step, "minimizer", "newton", &error);
+  if (newton) status = hk_method_set_number(newton, "tolerance", 1e-14, &error);
+  hk_sim_destroy(&w.sim);
+  if (status >= 0) status = hk_sim_create(w.model, &step, 0.01, &w.sim, &error);
+  hk_method_clear(&step);
+  if (status < 0) test_fail(integrator, 0, "%s", error.text);
+  return w;
+}
+
+/* ---- A loss ---- */
+
+enum { STEPS = 10, EARLY = 4 };
+
+/* Random numbers that stay the same, for vertex coordinate c of what is called `salt`. */
+static double weight(int64_t c, uint64_t salt) {
+  uint64_t seed = salt * 1000003 + (uint64_t)c;
+  return test_random(&seed);
+}
+
+/* Quadratic in positions and velocities after EARLY and after all steps. */
+static double loss_of(const HkState *state, int64_t step) {
+  const double *x = hk_state_positions(state), *v = hk_state_velocities(state);
+  double sum = 0;
+  for (int64_t c = 0; c < 3 * hk_state_vertex_count(state) && (step == EARLY || step == STEPS); c++)
+    sum += weight(c, 1) * x[c] + 0.1 * weight(c, 2) * v[c] + 0.3 * x[c] * x[c] * weight(c, 3);
+  return sum;
+}
+
+static void add_loss(void *user, int64_t step, const HkState *state, double *dx, double *dv) {
+  const double *x = hk_state_positions(state);
+  (void)user;
+  if (step != EARLY && step != STEPS) return;
+  for (int64_t c = 0; c < 3 * hk_state_vertex_count(state); c++) {
+    dx[c] += weight(c, 1) + 0.6 * x[c] * weight(c, 3);
+    dv[c] += 0.1 * weight(c, 2);
+  }
+}
+
+/* ---- Directions ---- */
+
+/* What changes: all entries of an array of the model or of its state, or one number of a method. */
+typedef enum What { X, V, MASS, K, L0, DAMPING, PLACES, FORCE, MOTION, KINDS } What;
+static const char *const names[] = {"x",       "v",      "mass",  "k",     "l0",
+                                    "damping", "places", "force", "motion"};
+
+typedef struct Change {
+  What what;
+  int method; /* number of the force or motion */
+  const HkParam *param;
+  int64_t entry;
+} Change;
+
+static double *number_of(const Change *c, const HkMethod *method) {
+  char *at = (char *)method->params + c->param->offset;
+  if (c->param->kind == HK_PARAM_TABLE) return ((HkTable *)(void *)at)->values + c->entry;
+  return (double *)(void *)at + c->entry;
+}
+
+/* A number by which things change: about one hundredth of it, or of 1. */
+static double size_of(double value) {
+  return fabs(value) > 0 ? fabs(value) : 1;
+}
+
+static HkStatus change_springs(World *w, const Change *c, double step, HkError *error) {
+  HkSpringView s = hk_model_springs(w->model);
+  double *values[3];
+  const double *from[] = {s.k, s.l0, s.damping};
+  for (int a = 0; a < 3; a++) {
+    values[a] = calloc((size_t)s.count, sizeof(double));
+    for (int64_t e = 0; e < s.count && from[a]; e++)
+      values[a][e] = from[a][e] * (1 + ((int)c->what - K == a ? step * weight(e, 10) : 0));
+  }
+  HkStatus status = hk_state_set_springs(w->state, w->model, values[0], values[1],
+                                         s.damping ? values[2] : NULL, NULL, error);
+  for (int a = 0; a < 3; a++) free(values[a]);
+  return status;
+}
+
+/* Changes a world along a direction. */
+static HkStatus change(World *w, const Change *c, double step, HkError *error) {
+  int64_t n = hk_state_vertex_count(w->state), axes = w->model->dimension;
+  double *vectors[] = {hk_state_x(w->state), hk_state_v(w->state)}, masses[64];
+  HkMethod method = {0};
+  HkStatus status = HK_OK;
+  switch (c->what) {
+  case X:
+  case V:
+    for (int64_t q = 0; q < 3 * n; q++)
+      if (q % 3 < axes) vectors[c->what][q] += step * weight(q, 10);
+    return HK_OK;
+  case MASS:
+    for (int64_t i = 0; i < n; i++)
+      masses[i] = hk_model_masses(w->model)[i] * (1 + step * weight(i, 10));
+    return hk_model_set_masses(w->model, masses, error);
+  case K:
+  case L0:
+  case DAMPING: return change_springs(w, c, step, error);
+  case PLACES:
+    for (int64_t p = 0; p < w->model->pin_count; p++)
+      for (int a = 0; a < axes; a++)
+        w->model->x0[3 * (int64_t)w->model->pin_vertex[p] + a] += step * weight(3 * p + a, 10);
+    return HK_OK;
+  default: break;
+  }
+  status = hk_method_copy(c->what == FORCE ? &w->model->forces[c->method].method
+                                           : &w->model->motions[c->method].method,
+                          &method, error);
+  if (status < 0) return status;
+  double *number = number_of(c, &method);
+  *number += step * size_of(*number);
+  status = c->what == FORCE ? hk_model_set_force(w->model, c->method, &method, error)
+                            : hk_model_set_motion(w->model, c->method, &method, error);
+  hk_method_clear(&method);
+  return status;
+}
+
+/* The derivative along the direction that `change` takes. */
+static double along(const World *w, const Change *c, HkDerivatives *d) {
+  HkDerivativeArrays a = hk_derivatives_arrays(d);
+  HkSpringView s = hk_model_springs(w->model);
+  const double *arrays[] = {a.x, a.v, a.mass, a.k, a.l0, a.damping, a.places};
+  const double *values[] = {NULL, NULL, hk_model_masses(w->model), s.k, s.l0, s.damping, NULL};
+  int64_t n = hk_state_vertex_count(w->state);
+  int64_t counts[] = {3 * n, 3 * n, n, s.count, s.count, s.count, 3 * w->model->pin_count};
+  double sum = 0;
+  if (c->what < FORCE) {
+    for (int64_t q = 0; q < counts[c->what]; q++) {
+      bool flat = !values[c->what] && w->model->dimension == 2 && q % 3 == 2;
+      double direction = weight(q, 10) * (values[c->what] ? values[c->what][q] : 1);
+      if (!flat) sum += direction * arrays[c->what][q];
+    }
+    return sum;
+  }
+  const HkMethod *method =
+      c->what == FORCE ? &w->model->forces[c->method].method : &w->model->motions[c->method].method;
+  const HkMethod *derivative =
+      c->what == FORCE ? hk_derivatives_force(d, c->method) : hk_derivatives_motion(d, c->method);
+  return size_of(*number_of(c, method)) * *number_of(c, derivative);
+}
+
+/* All changes of a world, up to `most`. */
+static int list_changes(const World *w, HkDerivatives *d, Change *out, int most) {
+  int count = 0;
+  for (int k = X; k < FORCE; k++)
+    if (k != DAMPING || hk_model_springs(w->model).damping) out[count++] = (Change){.what = k};
+  for (int k = 0; k < w->model->force_count + w->model->motion_count; k++) {
+    bool force = k < w->model->force_count;
+    int index = force ? k : k - w->model->force_count;
+    const HkMethod *method =
+        force ? hk_derivatives_force(d, index) : hk_derivatives_motion(d, index);
+    const HkMethod *given =
+        force ? &w->model->forces[index].method : &w->model->motions[index].method;
+    for (int p = 0; method && p < method->schema->param_count; p++) {
+      const HkParam *param = &method->schema->params[p];
+      Change c = {.what = force ? FORCE : MOTION, .method = index, .param = param};
+      int64_t entries = param->kind == HK_PARAM_NUMBER ? 1 : param->kind == HK_PARAM_VECTOR ? 3 : 0;
+      if (param->kind == HK_PARAM_TABLE)
+        entries =
+            param->columns *
+            ((const HkTable *)(const void *)((const char *)method->params + param->offset))->rows;
+      for (c.entry = 0; c.entry < entries && count < most; c.entry++)
+        if (!isnan(*number_of(&c, method)) && !isnan(*number_of(&c, given))) out[count++] = c;
+    }
+  }
+  return count;
+}
+
+/* The loss of a motion after a change. */
+static double moved_loss(const Scene *scene, const char *integrator, const Change *c, double step) {
+  World w = make(scene, integrator);
+  HkError error = {0};
+  double loss = 0;
+  if (!w.state) return NAN;
+  if (change(&w, c, step, &error) < 0) test_fail(names[c->what], 0, "%s", error.text);
+  for (int64_t k = 1; k <= STEPS; k++) {
+    if (hk_sim_step(w.sim, w.state, &error) != HK_OK)
+      test_fail(integrator, (int)k, "%s", error.text);
+    loss += loss_of(w.state, k);
+  }
+  world_destroy(&w);
+  return loss;
+}
+
+static double central(const Scene *scene, const char *integrator, const Change *c, double step) {
+  return (moved_loss(scene, integrator, c, step) - moved_loss(scene, integrator, c, -step)) /
+         (2 * step);
+}
+
+/* Richardson's extrapolation of two central differences: the error is of fourth order. */
+static double difference(const Scene *scene, const char *integrator, const Change *c) {
+  const double step = 2e-5;
+  return (4 * central(scene, integrator, c, step / 2) - central(scene, integrator, c, step)) / 3;
+}
+
+static void check_gradient(const Scene *scene, const char *integrator) {
+  enum { MOST = 200 };
+  Change changes[MOST];
+  World w = make(scene, integrator);
+  HkTape *tape = NULL;
+  HkDerivatives *d = NULL;
+  HkAdjointInfo info;
+  if (!w.state) return;
+  MUST(hk_derivatives_create(w.model, &d, error));
+  MUST(hk_tape_create(w.sim, w.state, NULL, &tape, error));
+  MUST(hk_tape_steps(tape, STEPS, error));
+  MUST(hk_tape_backward(tape, add_loss, NULL, d, &info, error));
+  int count = list_changes(&w, d, changes, MOST);
+  for (int k = 0; k < count; k++) {
+    double exact = difference(scene, integrator, &changes[k]), found = along(&w, &changes[k], d);
+    double off = fabs(found - exact) / (fabs(exact) + 1e-3);
+    if (!(off <= 1e-6))
+      test_fail(scene->name, 0, "%s: %s%d %s[%lld]: %.12g, differences give %.12g (off by %.2g)",
+                integrator, names[changes[k].what], changes[k].method,
+                changes[k].param ? changes[k].param->name : "", (long long)changes[k].entry, found,
+                exact, off);
+  }
+  hk_tape_destroy(&tape);
+  hk_derivatives_destroy(&d);
+  world_destroy(&w);
+}
+
+TEST(gradients_of_every_integrator_are_those_of_central_differences) {
+  for (int s = 0; s < SCENES; s++)
+    for (int k = 0; k < INTEGRATORS; k++) check_gradient(&scenes[s], integrators[k]);
+}
+
+/* ---- Both directions ---- */
+
+/* A random direction of everything that has a derivative in `known`. */
+static void draw(const World *w, HkDerivatives *known, HkDerivatives *d, uint64_t salt) {
+  HkDerivativeArrays a = hk_derivatives_arrays(d);
+  int64_t n = hk_state_vertex_count(w->state), springs = w->model->springs.count;
+  double *arrays[] = {a.x, a.v, a.mass, a.k, a.l0, a.damping, a.places};
+  int64_t counts[] = {3 * n, 3 * n, n, springs, springs, springs, 3 * w->model->pin_count};
+  const double sizes[] = {1, 1, 0.05, 30, 0.3, 0.2, 1};
+  for (int k = 0; k < 7; k++)
+    for (int64_t q = 0; q < counts[k]; q++)
+      if (!isnan(arrays[k][q])) arrays[k][q] = sizes[k] * weight(q, salt + (uint64_t)k);
+  Change numbers[200];
+  int count = list_changes(w, known, numbers, 200);
+  for (int k = 0; k < count; k++) {
+    if (numbers[k].what < FORCE) continue;
+    const HkMethod *method = numbers[k].what == FORCE ? hk_derivatives_force(d, numbers[k].method)
+                                                      : hk_derivatives_motion(d, numbers[k].method);
+    *number_of(&numbers[k], method) = weight(k, salt + 10);
+  }
+}
+
+/* The sum of products of all derivatives but those of x and v, which are x and v here. */
+static double product(const World *w, HkDerivatives *p, HkDerivatives *q, const double *x,
+                      const double *v) {
+  HkDerivativeArrays a = hk_derivatives_arrays(p), b = hk_derivatives_arrays(q);
+  int64_t n = hk_state_vertex_count(w->state), springs = w->model->springs.count;
+  const double *left[] = {x, v, a.mass, a.k, a.l0, a.damping, a.places};
+  const double *right[] = {b.x, b.v, b.mass, b.k, b.l0, b.damping, b.places};
+  int64_t counts[] = {3 * n, 3 * n, n, springs, springs, springs, 3 * w->model->pin_count};
+  double sum = 0;
+  for (int k = 0; k < 7; k++)
+    for (int64_t e = 0; e < counts[k]; e++)
+      if (!isnan(left[k][e])) sum += left[k][e] * right[k][e];
+  Change numbers[200];
+  int count = list_changes(w, q, numbers, 200);
+  for (int k = 0; k < count; k++) {
+    bool force = numbers[k].what == FORCE;
+    if (numbers[k].what < FORCE) continue;
+    sum += *number_of(&numbers[k], force ? hk_derivatives_force(p, numbers[k].method)
+                                         : hk_derivatives_motion(p, numbers[k].method)) *
+           *number_of(&numbers[k], force ? hk_derivatives_force(q, numbers[k].method)
+                                         : hk_derivatives_motion(q, numbers[k].method));
+  }
+  return sum;
+}
+
+static void add_weights(void *user, int64_t step, const HkState *state, double *dx, double *dv) {
+  for (int64_t c = 0; c < 3 * hk_state_vertex_count(state) && step == STEPS; c++) {
+    dx[c] += weight(c, 51);
+    dv[c] += weight(c, 52);
+  }
+  (void)user;
+}
+
+/* <u, J p> = <J^T u, p> for random u and p. */
+static void check_transpose(const Scene *scene, const char *integrator) {
+  World w = make(scene, integrator);
+  HkTape *tape = NULL;
+  HkDerivatives *p = NULL, *q = NULL;
+  if (!w.state) return;
+  int64_t count = 3 * hk_state_vertex_count(w.state);
+  MUST(hk_derivatives_create(w.model, &p, error));
+  MUST(hk_derivatives_create(w.model, &q, error));
+  MUST(hk_tape_create(w.sim, w.state, NULL, &tape, error));
+  MUST(hk_tape_steps(tape, STEPS, error));
+  MUST(hk_tape_backward(tape, add_weights, NULL, q, NULL, error));
+  draw(&w, q, p, 20);
+  double *x = calloc((size_t)count, sizeof *x), *v = calloc((size_t)count, sizeof *v);
+  memcpy(x, hk_derivatives_arrays(p).x, (size_t)count * sizeof *x);
+  memcpy(v, hk_derivatives_arrays(p).v, (size_t)count * sizeof *v);
+  MUST(hk_tape_tangent(tape, NULL, NULL, p, NULL, error));
+  double forward = 0, back = product(&w, p, q, x, v);
+  for (int64_t c = 0; c < count; c++)
+    forward += weight(c, 51) * hk_derivatives_arrays(p).x[c] +
+               weight(c, 52) * hk_derivatives_arrays(p).v[c];
+  double off = fabs(forward - back) / fmax(fabs(forward), 1);
+  if (!(off <= 1e-12))
+    test_fail(scene->name, 0, "%s: <u, J p> = %.17g, <J^T u, p> = %.17g (off by %.2g)", integrator,
+              forward, back, off);
+  free(x);
+  free(v);
+  hk_tape_destroy(&tape);
+  hk_derivatives_destroy(&p);
+  hk_derivatives_destroy(&q);
+  world_destroy(&w);
+}
+
+TEST(gradients_are_the_transpose_of_directions) {
+  for (int s = 0; s < SCENES; s++)
+    for (int k = 0; k < INTEGRATORS; k++) check_transpose(&scenes[s], integrators[k]);
+}
+
+/* ---- Tapes ---- */
+
+static bool same(const double *a, const double *b, int64_t count) {
+  return memcmp(a, b, (size_t)count * sizeof *a) == 0;
+}
+
+TEST(gradients_do_not_depend_on_how_many_states_are_kept) {
+  enum { LONG = 61 };
+  World w = make(&scenes[1], "bdf2");
+  HkDerivatives *d[4] = {NULL};
+  if (!w.state) return;
+  int64_t n = hk_state_vertex_count(w.state);
+  for (int k = 0; k < 4; k++) {
+    const size_t memory[] = {1u << 30, 40000, 12000, 1};
+    HkTapeSettings settings = hk_tape_settings_default();
+    HkTape *tape = NULL;
+    settings.bytes = memory[k];
+    MUST(hk_derivatives_create(w.model, &d[k], error));
+    MUST(hk_tape_create(w.sim, w.state, &settings, &tape, error));
+    for (int part = 0; part < LONG; part++) MUST(hk_tape_steps(tape, 1, error));
+    MUST(hk_tape_backward(tape, add_loss, NULL, d[k], NULL, error));
+    if (k == 0) CHECK(hk_tape_repeated(tape) == 0);
+    if (k == 1) CHECK(hk_tape_repeated(tape) > 0 && hk_tape_repeated(tape) < 3 * LONG);
+    if (k > 1) CHECK(hk_tape_repeated(tape) > 0 && hk_tape_repeated(tape) < 10 * LONG);
+    HkDerivativeArrays a = hk_derivatives_arrays(d[0]), b = hk_derivatives_arrays(d[k]);
+    CHECK(same(a.x, b.x, 3 * n) && same(a.v, b.v, 3 * n) && same(a.mass, b.mass, n));
+    CHECK(same(a.k, b.k, w.model->springs.count) && same(a.l0, b.l0, w.model->springs.count));
+    hk_tape_destroy(&tape);
+  }
+  for (int k = 0; k < 4; k++) hk_derivatives_destroy(&d[k]);
+  world_destroy(&w);
+}
+
+TEST(a_tape_goes_back_twice_and_on_after_that) {
+  World w = make(&scenes[0], "backward_euler"), other = make(&scenes[0], "backward_euler");
+  HkDerivatives *first = NULL, *second = NULL, *whole = NULL;
+  HkTape *tape = NULL, *at_once = NULL;
+  if (!w.state || !other.state) return;
+  int64_t n = hk_state_vertex_count(w.state);
+  MUST(hk_derivatives_create(w.model, &first, error));
+  MUST(hk_derivatives_create(w.model, &second, error));
+  MUST(hk_derivatives_create(other.model, &whole, error));
+  MUST(hk_tape_create(w.sim, w.state, NULL, &tape, error));
+  MUST(hk_tape_steps(tape, EARLY, error));
+  MUST(hk_tape_backward(tape, add_loss, NULL, first, NULL, error));
+  MUST(hk_tape_backward(tape, add_loss, NULL, second, NULL, error));
+  CHECK(same(hk_derivatives_arrays(first).x, hk_derivatives_arrays(second).x, 3 * n));
+  MUST(hk_tape_steps(tape, STEPS - EARLY, error));
+  MUST(hk_tape_backward(tape, add_loss, NULL, first, NULL, error));
+  MUST(hk_tape_create(other.sim, other.state, NULL, &at_once, error));
+  MUST(hk_tape_steps(at_once, STEPS, error));
+  MUST(hk_tape_backward(at_once, add_loss, NULL, whole, NULL, error));
+  CHECK(same(hk_derivatives_arrays(first).x, hk_derivatives_arrays(whole).x, 3 * n));
+  hk_tape_destroy(&tape);
+  hk_tape_destroy(&at_once);
+  hk_derivatives_destroy(&first);
+  hk_derivatives_destroy(&second);
+  hk_derivatives_destroy(&whole);
+  world_destroy(&w);
+  world_destroy(&other);
+}
