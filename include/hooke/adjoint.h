@@ -66,23 +66,33 @@ typedef struct HkAdjoint HkAdjoint;
 /* How derivatives were computed, summed over steps. */
 typedef struct HkAdjointInfo {
   int64_t steps;
-  int64_t
-      linear_iterations; /* of the linear systems of implicit steps; a direct solve counts as one */
-  int64_t indefinite;    /* steps at a point that is no minimum of their problem */
-  double residual;       /* |b - A x| / |b| of these systems, the largest */
+  int64_t linear_iterations; /* of implicit steps; a direct solve counts as one */
+  int64_t indefinite;        /* steps that are not known to have led to a minimum */
+  int64_t unsolved;          /* steps whose linear system was not solved to the accuracy */
+  double residual;           /* |b - A x| / |b| of these systems, the largest */
   /* Of implicit steps that are not solved to rounding, with g their gradient and l the solution of
    * the adjoint system: what solving them would change the loss by, sum |l . g|, and the same as a
    * part of what their motion changes it by, sum |l . M (x+ - x)|. */
   double loss_error, relative_error;
 } HkAdjointInfo;
 
-/* Prepares to differentiate the steps of a simulation, which has to outlive it. accuracy: relative
- * residual of linear systems, above 0; 0 stands for 1e-10. */
-HK_API HkStatus hk_adjoint_create(HkSim *sim, double accuracy, HkAdjoint **adjoint, HkError *error);
+typedef struct HkAdjointSettings {
+  double accuracy; /* relative residual of linear systems; 0: 1e-8 */
+  /* Linear systems of steps that minimize have the projected Hessian in place of the true one. They
+   * are then positive definite also where cloth buckles, or where a step is far from solved, and
+   * the gradients are approximate: those of a step that a last Newton iteration with the projected
+   * Hessian has ended. */
+  bool projected;
+} HkAdjointSettings;
+
+/* Prepares to differentiate the steps of a simulation, which has to outlive it; settings NULL: all
+ * 0. */
+HK_API HkStatus hk_adjoint_create(HkSim *sim, const HkAdjointSettings *settings,
+                                  HkAdjoint **adjoint, HkError *error);
 /* Goes back through the step that has led from `before` to `after`: d->x and d->v hold the gradient
  * of a loss with respect to `after`, and become that with respect to `before`; all other
  * derivatives are added to. bdf2 also needs the same d from step to step, which keeps what the step
- * before gets. */
+ * before gets. Returns HK_NOT_CONVERGED (no error) where a linear system is not solved. */
 HK_API HkStatus hk_adjoint_step(HkAdjoint *adjoint, const HkState *before, const HkState *after,
                                 HkDerivatives *d, HkError *error);
 /* Goes forward through that step: d->x and d->v are a direction of change of `before` and become
@@ -117,8 +127,8 @@ typedef struct HkControl {
 } HkControl;
 
 typedef struct HkTapeSettings {
-  size_t bytes;    /* memory for states that are kept; steps between them are made again */
-  double accuracy; /* of hk_adjoint_create */
+  size_t bytes; /* memory for states that are kept; steps between them are made again */
+  HkAdjointSettings adjoint;
   const HkControl *controls;
   int control_count;
   int64_t control_steps; /* steps for which the controls have values */
@@ -142,7 +152,8 @@ typedef void HkLossFn(void *user, int64_t step, const HkState *state, double *x,
 /* Goes back to the start. `loss` is called for each state from the last to the first; d, whose
  * content is discarded, becomes the gradient of the loss: d->x and d->v with respect to the start,
  * and so on. States that were not kept are made again, with the same bits. The tape can go back
- * again, or go on with more steps. info may be NULL. */
+ * again, or go on with more steps. info may be NULL. Returns HK_NOT_CONVERGED (no error) where
+ * linear systems were not solved to the accuracy. */
 HK_API HkStatus hk_tape_backward(HkTape *tape, HkLossFn *loss, void *user, HkDerivatives *d,
                                  HkAdjointInfo *info, HkError *error);
 /* Shows how the state after `step` steps follows a direction; called from the first to the last. */

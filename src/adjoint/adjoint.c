@@ -1,11 +1,12 @@
 /* HkAdjoint: differentiates the steps of a simulation; see adjoint.h. */
 #include "adjoint/adjoint.h"
 
+#include "linear/multigrid.h"
 #include "minimize/choose_methods.h"
 
 #include <string.h>
 
-static const double DEFAULT_ACCURACY = 1e-10;
+static const double DEFAULT_ACCURACY = 1e-8;
 
 /* ---- What steps use ---- */
 
@@ -49,27 +50,38 @@ void hk_adjoint_mass_forward(const HkAdjoint *a, const double *p, double *out) {
     if (!a->held[c / 3]) out[c] -= p[c] * a->d->arrays.mass[c / 3] / m->mass[c / 3];
 }
 
+/* The true Hessian is not positive definite, or conjugate gradients do not converge. */
+static HkStatus solve_indefinite(HkAdjoint *a, const double *at, const double *b, double *x,
+                                 HkError *error) {
+  HkProblem *p = &((HkImplicit *)a->sim->data)->problem;
+  int iterations;
+  double residual;
+  if (!a->minres) HK_TRY(hk_minres_create(p, &a->minres, error));
+  HK_TRY(hk_minres_solve(a->minres, at, b, a->settings.accuracy, x, &iterations, &residual, error));
+  a->info.indefinite++;
+  if (residual > a->settings.accuracy) a->info.unsolved++;
+  a->info.linear_iterations += iterations;
+  a->info.residual = fmax(a->info.residual, residual);
+  return HK_OK;
+}
+
 HkStatus hk_adjoint_solve(HkAdjoint *a, const double *at, const double *b, double projection,
                           double *x, HkError *error) {
   HkDirection direction;
   HkStepInfo info = {0};
+  if (a->settings.projected) projection = 1;
   /* Held vertices stay; given as d, a projected Hessian is what is solved with. */
   HkHessianSystem system = {.x = at,
                             .b = b,
                             .d = projection == 1 ? a->rest : NULL,
-                            .accuracy = a->accuracy,
+                            .accuracy = a->settings.accuracy,
                             .projection = projection};
   HK_TRY(hk_solve_hessian(a->solve, &system, x, &direction, &info, error));
   a->info.linear_iterations += info.linear_iterations;
+  if (projection == 0 && !direction.exact) return solve_indefinite(a, at, b, x, error);
   a->info.residual = fmax(a->info.residual, info.residual);
-  bool solved = projection == 0 ? direction.exact : direction.reason == HK_STOP_CONVERGED;
-  if (solved) return HK_OK;
-  a->info.indefinite++;
-  return hk_fail(
-      error, HK_ERROR_INVALID,
-      "the step at t = %g s cannot be differentiated: it has not led to a minimum, or the "
-      "linear system does not converge to %g; take smaller steps or a smaller tolerance",
-      a->before->time, a->accuracy);
+  if (direction.reason != HK_STOP_CONVERGED) a->info.unsolved++;
+  return HK_OK;
 }
 
 /* ---- Creating ---- */
@@ -109,8 +121,12 @@ static HkStatus create_solver(HkAdjoint *a, HkError *error) {
   HkProblem *p = &((HkImplicit *)a->sim->data)->problem;
   const HkModel *m = a->sim->model;
   HkMethod method = {0};
-  HK_TRY(hk_choose_linear_solver(m->n, &method, error));
-  HkStatus status = hk_solve_hessian_create(p, &method, m->n <= HK_FACTORIZE_MAX, &a->solve, error);
+  HK_TRY(hk_choose_linear_solver(hk_multigrid_check(m, NULL) < 0 ? 0 : m->n, &method, error));
+  HkStatus status = HK_OK;
+  if (hk_param_find(method.schema, "tolerance"))
+    status = hk_method_set_number(&method, "tolerance", a->settings.accuracy, error);
+  if (status >= 0)
+    status = hk_solve_hessian_create(p, &method, m->n <= HK_FACTORIZE_MAX, &a->solve, error);
   hk_method_clear(&method);
   if (status < 0 || !p->dampers) return status;
   HK_TRY(hk_alloc(&m->context, &a->k, m->springs.count, sizeof *a->k, "derivatives", error));
@@ -135,14 +151,17 @@ static HkStatus create(HkAdjoint *a, HkError *error) {
   return a->sim->type->implicit ? create_solver(a, error) : HK_OK;
 }
 
-HkStatus hk_adjoint_create(HkSim *sim, double accuracy, HkAdjoint **adjoint, HkError *error) {
+HkStatus hk_adjoint_create(HkSim *sim, const HkAdjointSettings *settings, HkAdjoint **adjoint,
+                           HkError *error) {
+  HkAdjointSettings given = settings ? *settings : (HkAdjointSettings){0};
   *adjoint = NULL;
-  if (!(accuracy >= 0 && accuracy < 1))
+  if (!(given.accuracy >= 0 && given.accuracy < 1))
     return hk_fail(error, HK_ERROR_INVALID, "accuracy %g: it must be at least 0 and below 1",
-                   accuracy);
+                   given.accuracy);
+  if (given.accuracy == 0) given.accuracy = DEFAULT_ACCURACY;
   HK_TRY(hk_alloc(&sim->model->context, adjoint, 1, sizeof **adjoint, "derivatives", error));
   (*adjoint)->sim = sim;
-  (*adjoint)->accuracy = accuracy > 0 ? accuracy : DEFAULT_ACCURACY;
+  (*adjoint)->settings = given;
   HkStatus status = create(*adjoint, error);
   if (status < 0) hk_adjoint_destroy(adjoint);
   return status;
@@ -154,6 +173,7 @@ void hk_adjoint_destroy(HkAdjoint **adjoint) {
   HkContext c = a->sim->model->context;
   hk_state_destroy(&a->before);
   hk_solve_hessian_destroy(&a->solve);
+  hk_minres_destroy(&a->minres);
   hk_free(&c, &a->held);
   hk_free(&c, &a->space.sums);
   for (int k = 0; k < HK_ADJOINT_VECTORS; k++) hk_free(&c, &a->w[k]);

@@ -4,6 +4,7 @@
 #ifndef HK_ADJOINT_ADJOINT_H
 #define HK_ADJOINT_ADJOINT_H
 
+#include "adjoint/minres.h"
 #include "adjoint/products.h"
 #include "step/implicit.h"
 
@@ -16,12 +17,13 @@ struct HkAdjoint {
   HkDerivatives *d;      /* the caller's */
   HkUpdate update;       /* of the step */
   HkSolveHessian *solve; /* of implicit steps */
+  HkMinres *minres;      /* where their Hessian is not positive definite; NULL until then */
   HkVectors space;
   uint8_t *held;                 /* n: 1 where a pin holds in the step */
   double *w[HK_ADJOINT_VECTORS]; /* 3 n, scratch */
   double *rest;                  /* 3 n zeros */
   double *k, *l0; /* derivatives by the springs of a step with dampers; NULL: there are none */
-  double accuracy;
+  HkAdjointSettings settings;
   double missed, moved; /* sums of |l . g| and |l . M (x+ - x)| */
   HkAdjointInfo info;
 };

@@ -164,7 +164,7 @@ static HkStatus create(HkTape *t, const HkState *start, const HkTapeSettings *se
                        HkError *error) {
   enum { SLOTS_MIN = 4, SLOTS_MAX = 1 << 24 };
   const HkModel *m = t->sim->model;
-  HK_TRY(hk_adjoint_create(t->sim, settings->accuracy, &t->adjoint, error));
+  HK_TRY(hk_adjoint_create(t->sim, &settings->adjoint, &t->adjoint, error));
   HK_TRY(hk_state_check(start, m, error));
   HK_TRY(take_controls(t, settings, error));
   HkState **states[] = {&t->now, &t->moved, &t->before, &t->after};
@@ -358,6 +358,14 @@ static HkStatus go_back(HkTape *t, HkLossFn *loss, void *user, HkDerivatives *d,
 /* Gradients of steps that are far from solved mean little. */
 static void warn(const HkTape *t, const HkAdjointInfo *info) {
   const double RELATIVE_ERROR_MAX = 0.01;
+  if (info->unsolved > 0)
+    hk_log(
+        &t->sim->model->context, HK_LOG_WARNING,
+        "%lld of %lld linear systems of the gradient are not solved: the largest relative residual "
+        "is %.1e. %lld steps have not led to a minimum; lower the tolerance of the minimizer, take "
+        "smaller steps, or project the Hessian",
+        (long long)info->unsolved, (long long)info->steps, info->residual,
+        (long long)info->indefinite);
   if (info->relative_error <= RELATIVE_ERROR_MAX) return;
   hk_log(
       &t->sim->model->context, HK_LOG_WARNING,
@@ -382,8 +390,9 @@ HkStatus hk_tape_backward(HkTape *t, HkLossFn *loss, void *user, HkDerivatives *
   HkStatus status = go_back(t, loss, user, d, error);
   HkAdjointInfo done = hk_adjoint_info(t->adjoint);
   if (info) *info = done;
-  if (status >= 0) warn(t, &done);
-  return status;
+  if (status < 0) return status;
+  warn(t, &done);
+  return done.unsolved > 0 ? HK_NOT_CONVERGED : HK_OK;
 }
 
 /* ---- Going forward ---- */
@@ -408,6 +417,7 @@ HkStatus hk_tape_tangent(HkTape *t, HkTangentFn *visit, void *user, HkDerivative
     t->before = next;
   }
   t->repeated += t->count;
-  if (info) *info = hk_adjoint_info(t->adjoint);
-  return HK_OK;
+  HkAdjointInfo done = hk_adjoint_info(t->adjoint);
+  if (info) *info = done;
+  return done.unsolved > 0 ? HK_NOT_CONVERGED : HK_OK;
 }
