@@ -52,11 +52,25 @@ static const char block[] =
     "'stretch': [1.15, 0.9, 1.2], 'mass': {'per_vertex': 0.03}}], 'pins': [{'select': "
     "{'indices': [0, 2, 6, 8]}}], 'forces': ['gravity'], 'outputs': []}";
 
+static const char flag[] =
+    "{'bodies': [{'shape': {'type': 'grid', 'nx': 4, 'ny': 3}, 'springs': {'k': 40, 'shear': true, "
+    "'damping': 0.05}, 'stretch': [1.1, 1.05, 1], 'mass': {'per_vertex': 0.02}}], 'pins': "
+    "[{'select': "
+    "'left'}], 'forces': ['gravity', {'type': 'face_wind', 'velocity': [3, 1, 2], 'gust': 0.4, "
+    "'gust_period': 0.3, 'density': 1.3, 'drag': 1.1, 'lift': 0.7}], 'outputs': []}";
+/* With turbulence, whose dependence on the mean velocity is not differentiable. */
+static const char storm[] =
+    "{'bodies': [{'shape': {'type': 'grid', 'nx': 4, 'ny': 3}, 'springs': {'k': 40, 'shear': "
+    "true}, "
+    "'stretch': [1.1, 1.06, 1], 'mass': {'per_vertex': 0.02}}], 'pins': [{'select': 'left'}], "
+    "'forces': [{'type': 'face_wind', "
+    "'velocity': [3, 1, 2], 'gust': 0.2, 'turbulence': 0.3, 'wavelength': 0.7}], 'outputs': []}";
+
 typedef struct Scene {
   const char *name, *text;
 } Scene;
-static const Scene scenes[] = {
-    {"chain", chain}, {"net", net}, {"slack", slack}, {"plane", plane}, {"block", block}};
+static const Scene scenes[] = {{"chain", chain}, {"net", net},   {"slack", slack}, {"plane", plane},
+                               {"block", block}, {"flag", flag}, {"storm", storm}};
 enum { SCENES = sizeof scenes / sizeof scenes[0] };
 
 static const char *const integrators[] = {"symplectic_euler",
@@ -78,6 +92,7 @@ static World make(const Scene *scene, const char *integrator) {
   if (!w.sim || !hk_param_find(hk_sim_method(w.sim)->schema, "minimizer")) return w;
   HkStatus status = hk_method_choose(&step, HK_STEP, integrator, &error);
   HkMethod *newton = hk_method_set_method(&step, "minimizer", "newton", &error);
+  if (status >= 0) status = hk_method_set_number(&step, "passes", 1, &error);
   if (newton) status = hk_method_set_number(newton, "tolerance", 1e-14, &error);
   hk_sim_destroy(&w.sim);
   if (status >= 0) status = hk_sim_create(w.model, &step, 0.01, &w.sim, &error);

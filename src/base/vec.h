@@ -108,10 +108,10 @@ static inline bool hk_mat_invert_positive(double A[9]) {
   return true;
 }
 
-/* A = the positive semidefinite matrix nearest to the symmetric part of A: its eigenvalues below 0
- * become 0 (cyclic Jacobi rotations). */
-static inline void hk_mat_project_positive(double A[9]) {
-  double S[9], V[9], largest = 0;
+/* Eigenvalues of the symmetric part of A and their unit vectors, the columns of V (cyclic Jacobi
+ * rotations). */
+static inline void hk_mat_eigen(const double A[9], double values[3], double V[9]) {
+  double S[9], largest = 0;
   for (int r = 0; r < 3; r++)
     for (int c = 0; c < 3; c++) S[3 * r + c] = 0.5 * (A[3 * r + c] + A[3 * c + r]);
   hk_mat_identity(1, V);
@@ -141,10 +141,18 @@ static inline void hk_mat_project_positive(double A[9]) {
         }
       }
   }
+  for (int e = 0; e < 3; e++) values[e] = S[4 * e];
+}
+
+/* A = the positive semidefinite matrix nearest to the symmetric part of A: its eigenvalues below 0
+ * become 0. */
+static inline void hk_mat_project_positive(double A[9]) {
+  double values[3], V[9];
+  hk_mat_eigen(A, values, V);
   hk_mat_identity(0, A);
   for (int e = 0; e < 3; e++) {
     double column[3] = {V[e], V[3 + e], V[6 + e]};
-    if (S[4 * e] > 0) hk_mat_add_outer(S[4 * e], column, column, A);
+    if (values[e] > 0) hk_mat_add_outer(values[e], column, column, A);
   }
 }
 

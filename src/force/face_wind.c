@@ -147,22 +147,29 @@ static bool derivatives(const HkFaceWindParams *p, const double r[3], const doub
   return true;
 }
 
+/* B = the derivative by x_j of a vector of a face with the derivatives by_r and by_a. */
+static void corner_block(const Loop *loop, const int32_t *corner, int j, const double by_r[9],
+                         const double by_a[9], const double gradient[9], double B[9]) {
+  const double *next = loop->a->x + 3 * (int64_t)corner[(j + 1) % 3];
+  const double *last = loop->a->x + 3 * (int64_t)corner[(j + 2) % 3];
+  double opposite[3], turn[9], carried[9];
+  hk_sub(last, next, opposite);
+  hk_mat_cross(0.5, opposite, turn);
+  hk_mat_multiply(by_a, turn, B);
+  hk_mat_multiply(by_r, gradient, carried);
+  for (int k = 0; k < 9; k++) B[k] += carried[k] / 3;
+}
+
 /* Adds the Jacobian blocks of a face; they are the same for every corner i, which has a third of
  * F. */
 static void face_jacobian(const Loop *loop, const int32_t *corner, HkJacobianSink *sink) {
-  double r[3], a[3], gradient[9], dr[9], da[9], carried[9], D[9];
+  double r[3], a[3], gradient[9], dr[9], da[9], D[9];
   look_at(loop, corner, r, a, gradient);
   if (!derivatives(loop->a->params, r, a, dr, da)) return;
-  hk_mat_multiply(dr, gradient, carried);
   for (int k = 0; k < 9; k++) D[k] = -dr[k] / 3;
   for (int j = 0; j < 3; j++) {
-    const double *next = loop->a->x + 3 * (int64_t)corner[(j + 1) % 3];
-    const double *last = loop->a->x + 3 * (int64_t)corner[(j + 2) % 3];
-    double opposite[3], turn[9], B[9];
-    hk_sub(last, next, opposite);
-    hk_mat_cross(0.5, opposite, turn);
-    hk_mat_multiply(da, turn, B);
-    for (int k = 0; k < 9; k++) B[k] += carried[k] / 3;
+    double B[9];
+    corner_block(loop, corner, j, dr, da, gradient, B);
     for (int i = 0; i < 3; i++) {
       sink->dfdx(sink, corner[i], corner[j], B);
       sink->dfdv(sink, corner[i], corner[j], D);
@@ -193,6 +200,142 @@ static void damping(const HkForceArgs *a, HkJacobianSink *sink) {
   }
 }
 
+/* ---- For derivatives of steps ---- */
+
+/* Gives columns of the forces on three corners that are the same. by_r (9): their derivative by r.
+ */
+static void give_air(const Loop *loop, const int32_t *corner, const double by_r[9],
+                     HkColumnSink *sink) {
+  const HkFaceWindParams *p = loop->a->params;
+  double signal = hk_gust_signal(loop->a->t, p->gust_period), along[3] = {0, 0, 0};
+  hk_mat_add_product(by_r, p->velocity, along);
+  for (int c = 0; c < 3; c++) along[c] *= signal;
+  for (int i = 0; i < 3; i++) {
+    sink->number(sink, corner[i], &p->gust, along);
+    for (int k = 0; k < 3; k++) { /* turbulence depends on the mean velocity in a way of its own */
+      double column[3], factor = p->turbulence > 0 ? NAN : 1 + p->gust * signal;
+      for (int c = 0; c < 3; c++) column[c] = factor * by_r[3 * c + k];
+      sink->number(sink, corner[i], &p->velocity[k], column);
+    }
+  }
+}
+
+/* Gives the columns of vectors that are linear in the density, in Cd and in Cl. */
+static void give_numbers(const HkFaceWindParams *p, const int32_t *corner, const double density[3],
+                         const double drag[3], const double lift[3], HkColumnSink *sink) {
+  for (int i = 0; i < 3; i++) {
+    sink->number(sink, corner[i], &p->density, density);
+    sink->number(sink, corner[i], &p->drag, drag);
+    sink->number(sink, corner[i], &p->lift, lift);
+  }
+}
+
+static void columns(const HkForceArgs *args, HkColumnSink *sink) {
+  const HkFaceWindParams *p = args->params;
+  const HkModel *m = args->model;
+  Loop loop = prepare(args, NULL);
+  for (int64_t f = 0; f < m->face_count; f++) {
+    const int32_t *corner = m->face + 3 * f;
+    double r[3], a[3], dr[9], da[9], density[3], drag[3], lift[3];
+    look_at(&loop, corner, r, a, NULL);
+    if (!derivatives(p, r, a, dr, da)) continue;
+    double rr = hk_dot(r, r), ra = hk_dot(r, a), z = ra / sqrt(rr * hk_dot(a, a));
+    for (int c = 0; c < 3; c++) {
+      drag[c] = p->density / 6 * fabs(ra) * r[c];
+      lift[c] = p->density / 3 * z * (rr * a[c] - ra * r[c]);
+      density[c] = (p->drag * fabs(ra) * r[c] + 2 * p->lift * z * (rr * a[c] - ra * r[c])) / 6;
+    }
+    give_air(&loop, corner, dr, sink);
+    give_numbers(p, corner, density, drag, lift, sink);
+  }
+}
+
+/* The derivative of the projection P of a symmetric matrix with these eigenvalues and vectors, in
+ * the direction E, times w: V [(V^T E V) * G] V^T w with G_ab = (b+ - a+) / (b - a) (Daleckii and
+ * Krein). */
+static void projection_change(const double values[3], const double V[9], const double E[9],
+                              const double w[3], double out[3]) {
+  for (int c = 0; c < 3; c++) out[c] = 0;
+  for (int a = 0; a < 3; a++)
+    for (int b = 0; b < 3; b++) {
+      double u[3] = {V[a], V[3 + a], V[6 + a]}, v[3] = {V[b], V[3 + b], V[6 + b]};
+      double Ev[3] = {0, 0, 0}, Eu[3] = {0, 0, 0}, gap = values[b] - values[a];
+      double slope = values[a] > 0 && values[b] > 0 ? 1 : 0;
+      if ((values[a] > 0) != (values[b] > 0))
+        slope = (fmax(values[b], 0) - fmax(values[a], 0)) / gap;
+      hk_mat_add_product(E, v, Ev);
+      hk_mat_add_product(E, u, Eu);
+      double symmetric = 0.5 * (hk_dot(u, Ev) + hk_dot(v, Eu));
+      hk_axpy(slope * symmetric * hk_dot(v, w), u, out);
+    }
+}
+
+/* out = the change of the projected dF/dr times w as r or a changes along an axis, by a central
+ * difference of dF/dr: its relative error is about 1e-10. */
+static void turn(const HkFaceWindParams *p, const double r[3], const double a[3], bool by_area,
+                 int axis, const double values[3], const double V[9], const double w[3],
+                 double out[3]) {
+  const double PART = 1e-5;
+  double step = PART * hk_norm(by_area ? a : r), low[9], high[9], rest[9];
+  double q[3] = {by_area ? a[0] : r[0], by_area ? a[1] : r[1], by_area ? a[2] : r[2]};
+  q[axis] += step;
+  derivatives(p, by_area ? r : q, by_area ? q : a, high, rest);
+  q[axis] -= 2 * step;
+  derivatives(p, by_area ? r : q, by_area ? q : a, low, rest);
+  for (int k = 0; k < 9; k++) high[k] = (high[k] - low[k]) / (2 * step);
+  projection_change(values, V, high, w, out);
+}
+
+/* The vector of a face at its corners is dF/dr, projected, times the mean w of the corners. */
+static void face_damping_columns(const Loop *loop, const int32_t *corner, const double *all,
+                                 HkColumnSink *sink) {
+  const HkFaceWindParams *p = loop->a->params;
+  double r[3], a[3], gradient[9], dr[9], da[9], values[3], V[9], w[3], by_r[9], by_a[9], D[9];
+  look_at(loop, corner, r, a, gradient);
+  if (!derivatives(p, r, a, dr, da)) return;
+  hk_mat_eigen(dr, values, V);
+  for (int c = 0; c < 3; c++)
+    w[c] = (all[3 * (int64_t)corner[0] + c] + all[3 * (int64_t)corner[1] + c] +
+            all[3 * (int64_t)corner[2] + c]) /
+           3;
+  for (int axis = 0; axis < 3; axis++) {
+    double column[3];
+    turn(p, r, a, false, axis, values, V, w, column);
+    for (int c = 0; c < 3; c++) by_r[3 * c + axis] = column[c];
+    turn(p, r, a, true, axis, values, V, w, column);
+    for (int c = 0; c < 3; c++) by_a[3 * c + axis] = column[c];
+  }
+  for (int k = 0; k < 9; k++) D[k] = -by_r[k] / 3;
+  for (int j = 0; j < 3; j++) {
+    double B[9];
+    corner_block(loop, corner, j, by_r, by_a, gradient, B);
+    for (int i = 0; i < 3; i++) {
+      sink->blocks.dfdx(&sink->blocks, corner[i], corner[j], B);
+      sink->blocks.dfdv(&sink->blocks, corner[i], corner[j], D);
+    }
+  }
+  double one[3], drag[3], lift[3];
+  HkFaceWindParams part = *p;
+  projection_change(values, V, dr, w, one);
+  for (int c = 0; c < 3; c++) one[c] = p->density > 0 ? one[c] / p->density : 0;
+  part.drag = 1;
+  part.lift = 0;
+  derivatives(&part, r, a, dr, da);
+  projection_change(values, V, dr, w, drag);
+  part.drag = 0;
+  part.lift = 1;
+  derivatives(&part, r, a, dr, da);
+  projection_change(values, V, dr, w, lift);
+  give_air(loop, corner, by_r, sink);
+  give_numbers(p, corner, one, drag, lift, sink);
+}
+
+static void damping_columns(const HkForceArgs *a, const double *w, HkColumnSink *sink) {
+  Loop loop = prepare(a, NULL);
+  for (int64_t f = 0; f < a->model->face_count; f++)
+    face_damping_columns(&loop, a->model->face + 3 * f, w, sink);
+}
+
 static bool uses_velocity(const HkSpringArrays *springs, const void *chosen) {
   (void)springs;
   const HkFaceWindParams *p = chosen;
@@ -213,4 +356,7 @@ const HkForceType hk_force_face_wind = {
     .add = add,
     .jacobian = jacobian,
     .damping = damping,
+    .differentiable = "velocity|gust|density|drag|lift",
+    .columns = columns,
+    .damping_columns = damping_columns,
 };
