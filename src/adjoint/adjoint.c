@@ -1,6 +1,7 @@
 /* HkAdjoint: differentiates the steps of a simulation; see adjoint.h. */
 #include "adjoint/adjoint.h"
 
+#include "base/vec.h"
 #include "linear/multigrid.h"
 #include "minimize/choose_methods.h"
 
@@ -26,8 +27,12 @@ HkForcesAt hk_adjoint_forces(const HkAdjoint *a, double t, const double *x, cons
 
 void hk_adjoint_accelerate(const HkAdjoint *a, double scale, const double *b, double *out) {
   const HkModel *m = a->sim->model;
-  for (int64_t c = 0; c < 3 * m->n; c++) out[c] = scale / m->mass[c / 3] * b[c];
-  hk_adjoint_restrict(a, out);
+  for (int64_t i = 0; i < m->n; i++) {
+    double inverse = a->held[i] ? 0 : scale / m->mass[i];
+    out[3 * i] = inverse * b[3 * i];
+    out[3 * i + 1] = inverse * b[3 * i + 1];
+    out[3 * i + 2] = m->dimension == 2 ? 0 : inverse * b[3 * i + 2];
+  }
 }
 
 void hk_adjoint_restrict(const HkAdjoint *a, double *vector) {
@@ -40,8 +45,8 @@ void hk_adjoint_restrict(const HkAdjoint *a, double *vector) {
 
 void hk_adjoint_mass_back(const HkAdjoint *a, const double *p, const double *q) {
   const HkModel *m = a->sim->model;
-  for (int64_t c = 0; c < 3 * m->n; c++)
-    if (!a->held[c / 3]) a->d->arrays.mass[c / 3] -= p[c] * q[c] / m->mass[c / 3];
+  for (int64_t i = 0; i < m->n; i++)
+    if (!a->held[i]) a->d->arrays.mass[i] -= hk_dot(p + 3 * i, q + 3 * i) / m->mass[i];
 }
 
 void hk_adjoint_mass_forward(const HkAdjoint *a, const double *p, double *out) {

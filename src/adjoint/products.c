@@ -78,6 +78,7 @@ static Product product_of(const HkForcesAt *at) {
 static HkSpringsAt springs_at(const Product *p, const double *v) {
   return (HkSpringsAt){.model = p->at->model,
                        .springs = p->at->work->springs,
+                       .rows_of = p->at->work->rows,
                        .x = p->at->x,
                        .v = v,
                        .scale = p->scale,
@@ -103,6 +104,27 @@ static void multiply_array(const Product *p, double *array) {
   }
 }
 
+/* A force m_i g with the same g for all vertices: its columns are those of g. */
+static void multiply_acceleration(Product *p, const HkForceType *type, const HkForceArgs *args) {
+  const HkModel *m = p->at->model;
+  const double *l = p->l;
+  double g[3] = {0, 0, 0}, sum[3] = {0, 0, 0}, *out = p->out, *mass = p->at->d->arrays.mass;
+  type->accelerate(args, g);
+  for (int64_t i = 0; i < m->n && l; i++) {
+    hk_axpy(m->mass[i], l + 3 * i, sum);
+    mass[i] += p->scale * hk_dot(g, l + 3 * i);
+  }
+  if (l) p->l = sum;
+  p->out = sum;
+  type->columns(args, &p->sink);
+  p->l = l;
+  p->out = out;
+  for (int64_t i = 0; i < m->n && !l; i++) {
+    hk_axpy(m->mass[i], sum, out + 3 * i);
+    hk_axpy(p->scale * mass[i], g, out + 3 * i);
+  }
+}
+
 /* v NULL: the part of the force that has a potential. */
 static void multiply_force(Product *p, int f, const double *v) {
   const HkModel *m = p->at->model;
@@ -115,6 +137,10 @@ static void multiply_force(Product *p, int f, const double *v) {
   }
   if (p->at->d->force_arrays[f]) {
     multiply_array(p, p->at->d->force_arrays[f]);
+    return;
+  }
+  if (type->accelerate) {
+    multiply_acceleration(p, type, &a);
     return;
   }
   p->sink.blocks.dfdv = v ? by_v : hk_jacobian_skip;

@@ -17,6 +17,8 @@
  */
 #include "adjoint/spring_products.h"
 
+#include "adjoint/spring_transpose.h"
+#include "base/isa.h"
 #include "base/vec.h"
 #include "force/springs.h"
 
@@ -114,9 +116,46 @@ static void pull_numbers_range(void *user, int64_t begin, int64_t end) {
   }
 }
 
+HK_KERNEL_TABLE(HkSpringTransposeKernels, hk_spring_transpose)
+
+typedef struct Transpose {
+  HkSpringTransposeArgs args;
+  const HkSpringTransposeKernels *kernels;
+} Transpose;
+
+static void transpose_range(void *user, int64_t begin, int64_t end) {
+  const Transpose *t = user;
+  t->kernels->transpose(&t->args, begin, end);
+}
+
+/* Undamped springs, by vectors of them. */
+static void pull_undamped(const HkSpringsAt *at, const double *l, double *to_x,
+                          const HkSpringNumbers *numbers) {
+  const HkModel *m = at->model;
+  HkIsa isa = HK_ISA_PORTABLE;
+  hk_isa_pick(&isa, NULL); /* has succeeded for the simulation */
+  Transpose t = {.args = {.rows = at->rows_of,
+                          .adj_start = m->adj_start,
+                          .adj_spring = m->adj_spring,
+                          .x = at->x,
+                          .l = l,
+                          .scale = at->scale,
+                          .to_x = at->rows ? NULL : to_x,
+                          .k = numbers->k,
+                          .l0 = numbers->l0},
+                 .kernels = hk_spring_transpose_of(isa)};
+  hk_parallel_work(m->threads, at->rows_of->groups, HK_ROW_GRAIN, transpose_range, &t);
+  Loop a = {.at = at, .l = l, .to_x = to_x};
+  if (at->rows) hk_parallel_for(m->threads, m->n, pull_range, &a);
+}
+
 void hk_springs_pull_back(const HkSpringsAt *at, const double *l, double *to_x, double *to_v,
                           const HkSpringNumbers *numbers) {
   const HkModel *m = at->model;
+  if (!at->v || !at->springs->damping) {
+    pull_undamped(at, l, to_x, numbers);
+    return;
+  }
   Loop a = {.at = at, .l = l, .to_x = to_x, .to_v = to_v, .numbers = numbers};
   hk_parallel_for(m->threads, m->n, pull_range, &a);
   hk_parallel_for(m->threads, m->springs.count, pull_numbers_range, &a);

@@ -2,6 +2,7 @@
 #ifndef HK_ADJOINT_SPRING_PRODUCTS_H
 #define HK_ADJOINT_SPRING_PRODUCTS_H
 
+#include "force/spring_rows.h"
 #include "model/model.h"
 
 /* Derivatives by the numbers of springs, one a spring; damping NULL: no spring has any. */
@@ -13,9 +14,10 @@ typedef struct HkSpringNumbers {
 typedef struct HkSpringsAt {
   const HkModel *model;
   const HkSpringArrays *springs;
-  const double *x, *v; /* m, m/s; v NULL: without damping */
-  double scale;        /* of all results */
-  const uint8_t *rows; /* n: 1 where to_x and to_v are needed; NULL: everywhere */
+  const HkSpringRows *rows_of; /* the same by rows, in double precision */
+  const double *x, *v;         /* m, m/s; v NULL: without damping */
+  double scale;                /* of all results */
+  const uint8_t *rows;         /* n: 1 where to_x and to_v are needed; NULL: everywhere */
 } HkSpringsAt;
 
 /* to_x += (df/dx)^T l, to_v += (df/dv)^T l, numbers += (df/dp)^T l; to_v may be NULL. */

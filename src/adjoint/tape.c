@@ -262,7 +262,7 @@ static HkStatus add_loss(const HkTape *t, const HkState *state, int64_t step, Hk
                          void *user, HkDerivatives *d, HkError *error) {
   double *const arrays[] = {d->arrays.x, d->arrays.v};
   if (loss) loss(user, step, state, arrays[0], arrays[1]);
-  for (int k = 0; k < 2; k++)
+  for (int k = 0; k < 2 && loss; k++)
     for (int64_t c = 0; c < 3 * t->sim->model->n; c++)
       if (!isfinite(arrays[k][c]))
         return hk_fail(error, HK_ERROR_INVALID,

@@ -225,7 +225,8 @@ typedef struct HkForceType {
   /* The parameters by which the force can be differentiated, such as "k|target"; NULL: it cannot be
    * differentiated at all. */
   const char *differentiable;
-  /* Columns of the force with respect to them and to masses; NULL: there are none. */
+  /* Columns of the force with respect to them and to masses; NULL: there are none. Forces with
+   * `accelerate` give the columns of that acceleration, at vertex 0. */
   void (*columns)(const HkForceArgs *a, HkColumnSink *sink);
   /* The derivatives of K w and C w for constant w, three numbers a vertex: K = -df/dx as
    * a->curvature says, C the damping matrix of `damping`. NULL: they are 0. */

@@ -87,26 +87,20 @@ static double energy_change(const HkForceArgs *a, const double *to) {
   return hk_sum_vertices(a->model, change_range, &p, a->work.sums);
 }
 
-/* The direction is a unit vector d = n / |n|, of which n is the parameter: dd/dn = (I - d d^T) /
- * |n|.
- */
+/* Columns of the acceleration g d. d is a unit vector n / |n|, of which n is the parameter: dd/dn =
+ * (I
+ * - d d^T) / |n|, and there is no derivative at n = 0, which stands for another direction. */
 static void columns(const HkForceArgs *a, HkColumnSink *sink) {
   const Gravity *p = a->params;
-  double g[3], unit[3], length = hk_norm(p->direction);
-  acceleration(a, g);
+  double unit[3], column[3], length = hk_norm(p->direction);
   HkForceArgs one = *a;
   one.params = &(Gravity){1, {p->direction[0], p->direction[1], p->direction[2]}};
   acceleration(&one, unit);
-  for (int64_t i = 0; i < a->model->n; i++) {
-    double m = a->model->mass[i], column[3];
-    sink->mass(sink, (int32_t)i, g);
-    for (int c = 0; c < 3; c++) column[c] = m * unit[c];
-    sink->number(sink, (int32_t)i, &p->g, column);
-    for (int c = 0; c < 3; c++) {
-      for (int k = 0; k < 3; k++)
-        column[k] = length > 0 ? m * p->g / length * ((k == c ? 1 : 0) - unit[k] * unit[c]) : NAN;
-      sink->number(sink, (int32_t)i, &p->direction[c], column);
-    }
+  sink->number(sink, 0, &p->g, unit);
+  for (int c = 0; c < 3; c++) {
+    for (int k = 0; k < 3; k++)
+      column[k] = length > 0 ? p->g / length * ((k == c ? 1 : 0) - unit[k] * unit[c]) : NAN;
+    sink->number(sink, 0, &p->direction[c], column);
   }
 }
 

@@ -1,0 +1,23 @@
+/* The transposed derivative of undamped springs times a vector, by vectors of springs; see
+ * kernels/spring_transpose.c. */
+#ifndef HK_ADJOINT_SPRING_TRANSPOSE_H
+#define HK_ADJOINT_SPRING_TRANSPOSE_H
+
+#include "force/spring_rows.h"
+
+typedef struct HkSpringTransposeArgs {
+  const HkSpringRows *rows; /* in double precision */
+  const int64_t *adj_start; /* of the model */
+  const int32_t *adj_spring;
+  const double *x, *l; /* m; the vector */
+  double scale;
+  double *to_x;   /* NULL: not needed */
+  double *k, *l0; /* one a spring */
+} HkSpringTransposeArgs;
+
+typedef struct HkSpringTransposeKernels {
+  /* For the groups begin .. end - 1 of the rows. */
+  void (*transpose)(const HkSpringTransposeArgs *a, int64_t begin, int64_t end);
+} HkSpringTransposeKernels;
+
+#endif
