@@ -472,3 +472,256 @@ TEST(a_tape_goes_back_twice_and_on_after_that) {
   world_destroy(&w);
   world_destroy(&other);
 }
+
+/* ---- Controls ---- */
+
+enum { VERTICES = 27, AXES = 3 * VERTICES, SPRINGS_MAX = 200 };
+
+/* Rest lengths and forces that differ from step to step. */
+typedef struct Controlled {
+  World w;
+  int force;
+  double array[AXES], l0[STEPS * SPRINGS_MAX], forces[STEPS * AXES];
+  HkControl controls[2];
+} Controlled;
+
+static bool make_controlled(Controlled *c, const char *integrator) {
+  *c = (Controlled){.w = make(&scenes[4], integrator)};
+  HkMethod method = {0};
+  HkError error = {0};
+  if (!c->w.sim) return false;
+  int64_t springs = c->w.model->springs.count;
+  for (int64_t q = 0; q < STEPS * springs && springs <= SPRINGS_MAX; q++)
+    c->l0[q] = c->w.model->springs.l0[q % springs] * (1 + 0.1 * weight(q, 30));
+  for (int64_t q = 0; q < STEPS * AXES; q++) c->forces[q] = 0.3 * weight(q, 31);
+  c->controls[0] = (HkControl){.kind = HK_CONTROL_L0, .values = c->l0};
+  /* The simulation is made again with the force. */
+  HkStatus status = hk_method_copy(hk_sim_method(c->w.sim), &method, &error);
+  hk_sim_destroy(&c->w.sim);
+  if (status >= 0) status = hk_model_add_force_array(c->w.model, c->array, &c->force, &error);
+  if (status >= 0) status = hk_sim_create(c->w.model, &method, 0.01, &c->w.sim, &error);
+  hk_method_clear(&method);
+  c->controls[1] = (HkControl){
+      .kind = HK_CONTROL_FORCE, .array = c->array, .force = c->force, .values = c->forces};
+  if (status < 0) test_fail(integrator, 0, "%s", error.text);
+  return status >= 0 && springs <= SPRINGS_MAX;
+}
+
+static HkTape *record(Controlled *c, size_t bytes) {
+  HkTapeSettings settings = hk_tape_settings_default();
+  HkTape *tape = NULL;
+  HkError error = {0};
+  settings.controls = c->controls;
+  settings.control_count = 2;
+  settings.control_steps = STEPS;
+  settings.bytes = bytes;
+  if (hk_tape_create(c->w.sim, c->w.state, &settings, &tape, &error) < 0 ||
+      hk_tape_steps(tape, STEPS, &error) < 0)
+    test_fail("a tape", 0, "%s", error.text);
+  return tape;
+}
+
+/* The loss after one number of a control has changed by step. */
+static double controlled_loss(const char *integrator, int control, int64_t at, double step) {
+  Controlled *c = calloc(1, sizeof *c);
+  double loss = NAN;
+  if (make_controlled(c, integrator)) {
+    (control == 0 ? c->l0 : c->forces)[at] += step;
+    HkTape *tape = record(c, 1 << 30);
+    loss = loss_of(hk_tape_state(tape), STEPS);
+    hk_tape_destroy(&tape);
+  }
+  world_destroy(&c->w);
+  free(c);
+  return loss;
+}
+
+static void add_last_loss(void *user, int64_t step, const HkState *state, double *dx, double *dv) {
+  if (step == STEPS) add_loss(user, step, state, dx, dv);
+}
+
+static void check_controls(const char *integrator) {
+  static double gradient[2][STEPS * (SPRINGS_MAX + AXES)], again[STEPS * (SPRINGS_MAX + AXES)];
+  Controlled *c = calloc(1, sizeof *c);
+  HkDerivatives *d = NULL;
+  memset(gradient, 0, sizeof gradient);
+  memset(again, 0, sizeof again);
+  if (!make_controlled(c, integrator)) return;
+  MUST(hk_derivatives_create(c->w.model, &d, error));
+  for (int k = 0; k < 2; k++) c->controls[k].gradient = gradient[k];
+  HkTape *tape = record(c, 1 << 30);
+  MUST(hk_tape_backward(tape, add_last_loss, NULL, d, NULL, error));
+  hk_tape_destroy(&tape);
+  int64_t springs = c->w.model->springs.count;
+  for (int64_t q = 0; q < springs; q++) CHECK(hk_derivatives_arrays(d).l0[q] == 0);
+  for (int k = 0; k < 2; k++)
+    for (int step = 0; step < STEPS; step += 3) {
+      int64_t at = step * (k == 0 ? springs : AXES) + 7;
+      double up = controlled_loss(integrator, k, at, 1e-5),
+             down = controlled_loss(integrator, k, at, -1e-5), exact = (up - down) / 2e-5;
+      CHECK_NEAR(gradient[k][at], exact, 1e-6 * (fabs(exact) + 1e-2));
+    }
+  c->controls[0].gradient = again; /* with few states that are kept */
+  tape = record(c, 1);
+  MUST(hk_tape_backward(tape, add_last_loss, NULL, d, NULL, error));
+  CHECK(hk_tape_repeated(tape) > 0 && same(again, gradient[0], STEPS * springs));
+  hk_tape_destroy(&tape);
+  hk_derivatives_destroy(&d);
+  world_destroy(&c->w);
+  free(c);
+}
+
+TEST(controls_have_gradients_in_every_step) {
+  check_controls("backward_euler");
+  check_controls("verlet");
+}
+
+/* ---- Steps that are no minimum ---- */
+
+/* A column that is pressed and has not buckled: its Hessian has negative eigenvalues. */
+TEST(gradients_at_a_saddle_are_those_of_central_differences) {
+  static const char column[] =
+      "{'bodies': [{'shape': {'type': 'chain', 'n': 5, 'start': [0, 0, 0], 'end': [0, 0.4, 0]}, "
+      "'springs': {'k': 4000}, 'mass': {'per_vertex': 0.02}}], 'pins': [{'select': {'indices': "
+      "[0]}}, "
+      "{'select': {'indices': [4]}, 'motion': {'type': 'keyframes', 'table': [[0, 0, 0, 0], [0.1, "
+      "0, "
+      "-0.1, 0]]}}], 'forces': [], 'outputs': []}";
+  const Scene scene = {"column", column};
+  World w = make(&scene, "backward_euler");
+  HkTape *tape = NULL;
+  HkDerivatives *d = NULL;
+  HkAdjointInfo info;
+  Change changes[20];
+  if (!w.state) return;
+  MUST(hk_derivatives_create(w.model, &d, error));
+  MUST(hk_tape_create(w.sim, w.state, NULL, &tape, error));
+  MUST(hk_tape_steps(tape, STEPS, error));
+  CHECK(hk_tape_backward(tape, add_loss, NULL, d, &info, NULL) == HK_OK);
+  CHECK(info.indefinite > 0 && info.unsolved == 0);
+  int count = list_changes(&w, d, changes, 20);
+  for (int k = 0; k < count; k++) { /* changes along the column, which do not make it buckle */
+    if (changes[k].what != K && changes[k].what != L0 && changes[k].what != MASS) continue;
+    double exact = difference(&scene, "backward_euler", &changes[k]);
+    CHECK_NEAR(along(&w, &changes[k], d), exact, 1e-5 * (fabs(exact) + 1e-3));
+  }
+  hk_tape_destroy(&tape);
+  HkTapeSettings settings = hk_tape_settings_default();
+  settings.adjoint.projected = true;
+  MUST(hk_tape_create(w.sim, w.state, &settings, &tape, error));
+  MUST(hk_tape_steps(tape, STEPS, error));
+  MUST(hk_tape_backward(tape, add_loss, NULL, d, &info, error));
+  CHECK(info.indefinite == 0);
+  hk_tape_destroy(&tape);
+  hk_derivatives_destroy(&d);
+  world_destroy(&w);
+}
+
+/* ---- The error that unsolved steps leave ---- */
+
+TEST(unsolved_steps_are_noticed) {
+  World w = world_make(scenes[1].text, "backward_euler", 0.01, 1);
+  HkMethod step = {0};
+  HkTape *tape = NULL;
+  HkDerivatives *d = NULL;
+  HkAdjointInfo info;
+  double error_of[2];
+  if (!w.state) return;
+  MUST(hk_derivatives_create(w.model, &d, error));
+  for (int k = 0; k < 2; k++) {
+    hk_sim_destroy(&w.sim);
+    MUST(hk_method_choose(&step, HK_STEP, "backward_euler", error));
+    HkMethod *newton = hk_method_set_method(&step, "minimizer", "newton", NULL);
+    MUST(hk_method_set_number(newton, "iterations", k ? 100 : 1, error));
+    MUST(hk_sim_create(w.model, &step, 0.01, &w.sim, error));
+    MUST(hk_tape_create(w.sim, w.state, NULL, &tape, error));
+    MUST(hk_tape_steps(tape, STEPS, error));
+    CHECK(hk_tape_backward(tape, add_loss, NULL, d, &info, NULL) >= 0);
+    error_of[k] = info.relative_error;
+    hk_tape_destroy(&tape);
+  }
+  CHECK(error_of[0] > 1e-5 && error_of[1] < 1e-9);
+  hk_method_clear(&step);
+  hk_derivatives_destroy(&d);
+  world_destroy(&w);
+}
+
+/* ---- Refusals ---- */
+
+static void refuse(const char *text, const char *integrator, const char *part) {
+  World w = world_make(text, integrator, 0.01, 1);
+  HkTape *tape = NULL;
+  if (!w.state) return;
+  FAILS(hk_tape_create(w.sim, w.state, NULL, &tape, error), HK_ERROR_UNSUPPORTED, part);
+  CHECK(!tape);
+  world_destroy(&w);
+}
+
+static void add_nan(void *user, int64_t step, const HkState *state, double *dx, double *dv) {
+  (void)user;
+  (void)state;
+  (void)dv;
+  if (step == STEPS) dx[4] = NAN;
+}
+
+TEST(tapes_refuse_what_they_cannot_differentiate) {
+  static const char sphere[] =
+      "{'bodies': [{'shape': {'type': 'grid', 'nx': 3, 'ny': 3}, 'springs': {'k': 40}, 'mass': "
+      "{'total': 1}}], 'forces': ['gravity', 'contact'], 'outputs': []}";
+  static const char adaptive[] = "{'time': {'tolerance': 1e-3}, 'bodies': [{'shape': {'type': "
+                                 "'chain', 'n': 3}, 'springs': {'k': "
+                                 "40}, 'mass': {'total': 1}}], 'outputs': []}";
+  refuse(sphere, "backward_euler", "contact");
+  refuse(adaptive, "backward_euler", "adaptive");
+  refuse(chain, "forward_euler", "forward_euler");
+  refuse(flag, "bdf2", "passes");
+}
+
+TEST(tapes_notice_wrong_use) {
+  World w = make(&scenes[0], "backward_euler"), other = make(&scenes[1], "verlet");
+  HkTape *tape = NULL;
+  HkDerivatives *d = NULL, *foreign = NULL;
+  HkTapeSettings settings = hk_tape_settings_default();
+  if (!w.state || !other.state) return;
+  MUST(hk_derivatives_create(w.model, &d, error));
+  MUST(hk_derivatives_create(other.model, &foreign, error));
+  FAILS(hk_tape_create(w.sim, other.state, NULL, &tape, error), HK_ERROR_INVALID, "");
+  settings.adjoint.accuracy = -1;
+  FAILS(hk_tape_create(w.sim, w.state, &settings, &tape, error), HK_ERROR_INVALID, "accuracy");
+  settings = hk_tape_settings_default();
+  HkControl control = {.kind = HK_CONTROL_FORCE, .force = 1, .values = w.model->x0};
+  settings.controls = &control;
+  settings.control_count = 1;
+  FAILS(hk_tape_create(w.sim, w.state, &settings, &tape, error), HK_ERROR_INVALID, "array");
+  MUST(hk_tape_create(w.sim, w.state, NULL, &tape, error));
+  FAILS(hk_tape_steps(tape, -1, error), HK_ERROR_INVALID, "-1 steps");
+  MUST(hk_tape_steps(tape, STEPS, error));
+  FAILS(hk_tape_backward(tape, add_loss, NULL, foreign, NULL, error), HK_ERROR_INVALID, "another");
+  FAILS(hk_tape_backward(tape, add_nan, NULL, d, NULL, error), HK_ERROR_INVALID,
+        "step 10 is not finite: vertex 1");
+  MUST(hk_sim_set_h(w.sim, 0.02, error));
+  FAILS(hk_tape_backward(tape, add_loss, NULL, d, NULL, error), HK_ERROR_INVALID, "has changed");
+  MUST(hk_sim_set_h(w.sim, 0.01, error));
+  MUST(hk_tape_backward(tape, add_loss, NULL, d, NULL, error));
+  MUST(hk_model_scale_stiffness(w.model, 2, error));
+  FAILS(hk_tape_steps(tape, 1, error), HK_ERROR_INVALID, "has changed");
+  hk_tape_destroy(&tape);
+  hk_derivatives_destroy(&d);
+  hk_derivatives_destroy(&foreign);
+  world_destroy(&w);
+  world_destroy(&other);
+}
+
+/* Every force either says what it can be differentiated by, with names of its parameters, or is
+ * refused. */
+TEST(differentiable_parameters_are_parameters) {
+  for (int k = 0; hk_schema_at(HK_FORCE, k); k++) {
+    const HkForceType *type = hk_force_type(hk_schema_at(HK_FORCE, k));
+    char words[200];
+    if (!type->differentiable) continue;
+    snprintf(words, sizeof words, "%s", type->differentiable);
+    for (char *word = strtok(words, "|"); word; word = strtok(NULL, "|"))
+      CHECK(hk_param_find(&type->schema, word));
+    CHECK(!words[0] || type->columns);
+  }
+}
