@@ -276,7 +276,7 @@ static void turn(const HkFaceWindParams *p, const double r[3], const double a[3]
                  int axis, const double values[3], const double V[9], const double w[3],
                  double out[3]) {
   const double PART = 1e-5;
-  double step = PART * hk_norm(by_area ? a : r), low[9], high[9], rest[9];
+  double step = PART * hk_norm(by_area ? a : r), low[9] = {0}, high[9] = {0}, rest[9];
   double q[3] = {by_area ? a[0] : r[0], by_area ? a[1] : r[1], by_area ? a[2] : r[2]};
   q[axis] += step;
   derivatives(p, by_area ? r : q, by_area ? q : a, high, rest);
