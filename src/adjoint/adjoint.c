@@ -130,8 +130,7 @@ static HkStatus create_solver(HkAdjoint *a, HkError *error) {
   HkStatus status = HK_OK;
   if (hk_param_find(method.schema, "tolerance"))
     status = hk_method_set_number(&method, "tolerance", a->settings.accuracy, error);
-  if (status >= 0)
-    status = hk_solve_hessian_create(p, &method, m->n <= HK_FACTORIZE_MAX, &a->solve, error);
+  if (status >= 0) status = hk_solve_hessian_create(p, &method, false, &a->solve, error);
   hk_method_clear(&method);
   if (status < 0 || !p->dampers) return status;
   HK_TRY(hk_alloc(&m->context, &a->k, m->springs.count, sizeof *a->k, "derivatives", error));
