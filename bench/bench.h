@@ -89,5 +89,6 @@ void row_block(Bench *bench);
 void row_irregular(Bench *bench);
 void row_growth(Bench *bench);
 void row_compile(Bench *bench);
+void row_adjoint(Bench *bench);
 
 #endif

@@ -30,6 +30,7 @@ static const Row rows[] = {
     {"irregular", "the same on a disc of triangles and a ball of tetrahedra", row_irregular},
     {"growth", "cost of a step per vertex from 81 x 81 to 1025 x 1025", row_growth},
     {"compile", "making the model, one and ten million vertices", row_compile},
+    {"adjoint", "gradients of steps against the steps themselves", row_adjoint},
 };
 
 enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
