@@ -16,8 +16,8 @@ static PyObject *batch_create(PyObject *module, PyObject *arguments) {
   (void)module;
   if (!PyArg_ParseTuple(arguments, "O&Lz#d", to_model, &model, &count, &text, &size, &h))
     return NULL;
+  if (!handle_share(model)) return NULL;
   if (text) status = hk_method_parse(&step, HK_STEP, text, (size_t)size, NULL, &error);
-  handle_share(model);
   Py_BEGIN_ALLOW_THREADS;
   if (status >= 0)
     status = hk_batch_create(model->object, count, text ? &step : NULL, h, &batch, &error);

@@ -11,6 +11,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <hooke/adjoint.h>
 #include <hooke/batch.h>
 #include <hooke/device.h>
 #include <hooke/extend.h>
@@ -31,6 +32,7 @@ typedef enum Kind {
   KIND_ARRAY,
   KIND_BATCH,
   KIND_RANKS,
+  KIND_TAPE,
   KIND_COUNT
 } Kind;
 
@@ -40,7 +42,8 @@ typedef struct PythonForce {
   struct Handle *model;
   struct PythonForce *next; /* of the same model */
   const HkSchema *schema;   /* by which the model names it */
-  const double *array;      /* of the target, N; NULL: the target has functions */
+  const double *array;      /* of the target, N; NULL: the target has functions. The library owns
+                             * forces with functions, the handle of the model those with arrays */
   bool has_end_step;
 } PythonForce;
 
@@ -61,7 +64,7 @@ typedef struct Handle {
   PyObject *owner;      /* what must live as long as the object; NULL: nothing */
   struct Handle *state; /* of a simulation: what it steps; NULL: nothing yet */
   PyObject *trace;      /* of a simulation: called after each iteration; NULL: none */
-  PythonForce *forces;  /* of a model: those of Python; NULL: none. The library owns them */
+  PythonForce *forces;  /* of a model: those of Python; NULL: none */
   PythonSolver *solver; /* of a simulation: its linear solver in Python, owned; NULL: none */
   struct Handle *ranks; /* with which the object was made, which they outlive; NULL: none */
   struct Handle *next;  /* of ranks: others that are open */
@@ -89,14 +92,15 @@ int to_run(PyObject *value, void *handle);
 int to_viewer(PyObject *value, void *handle);
 int to_array(PyObject *value, void *handle);
 int to_batch(PyObject *value, void *handle);
+int to_tape(PyObject *value, void *handle);
 /* None: NULL. */
 int to_ranks(PyObject *value, void *handle);
 
 /* Claims a handle for a call that leaves the lock: false, with a RuntimeError, where another thread
- * has it, or the batch that it belongs to. A model may have many who read it (handle_share), while
- * nobody changes it. */
+ * has it, or the batch that it belongs to. A model may have many who read it, while nobody changes
+ * it: handle_share, which fails with a RuntimeError where another thread has claimed the model. */
 bool handle_claim(Handle *h);
-void handle_share(Handle *h);
+bool handle_share(Handle *h);
 void handle_release(Handle *h);
 /* A simulation and a state, and the model that both must belong to. */
 bool handle_claim_pair(Handle *sim, Handle *state);
@@ -108,6 +112,8 @@ void handle_release_pair(Handle *sim, Handle *state);
 PyObject *force_target(const Handle *model, const HkMethod *method);
 /* Whether steps of a model call functions of Python. */
 bool forces_call_python(const Handle *model);
+/* Releases the arrays of forces that the model no longer has; of a handle without a model: all. */
+void forces_release_arrays(Handle *model);
 
 /* ---- Linear solvers of Python: linear.c ---- */
 
@@ -115,6 +121,34 @@ bool forces_call_python(const Handle *model);
 PythonSolver *solver_create(PyObject *parts);
 /* Releases the solver; NULL is allowed. No simulation may use it any more. */
 void solver_destroy(PythonSolver *solver);
+
+/* ---- Derivatives: derivatives.c ---- */
+
+/* Arrays with one number for each of a model, as in HkDerivativeArrays, of Python; NULL: none. */
+typedef struct DerivativeArrays {
+  double *x, *v, *mass, *k, *l0, *damping, *places;
+} DerivativeArrays;
+
+/* For PyArg_ParseTuple's "O&": a tuple of seven addresses in the order of DerivativeArrays. */
+int to_derivative_arrays(PyObject *value, void *arrays);
+/* Copies arrays from derivatives, and into them. */
+void derivatives_read(HkDerivatives *d, const HkModel *model, const DerivativeArrays *to);
+void derivatives_write(HkDerivatives *d, const HkModel *model, const DerivativeArrays *from);
+/* (forces, motions): lists of {name: (shape, bytearray)} for the differentiable parameters of each
+ * force of the model and of the motion of each of its pins; the bytearray alone for an array of
+ * forces. NULL after an exception. */
+PyObject *derivatives_describe(const HkDerivatives *d, const HkModel *model);
+/* Sets the numbers of parameters from two tuples, for forces and motions, of (number, name or None
+ * for an array of forces, address): as many numbers as derivatives_describe has. False after an
+ * exception. */
+bool derivatives_set_methods(HkDerivatives *d, const HkModel *model, PyObject *forces,
+                             PyObject *motions);
+
+/* ---- Tapes: tape.c ---- */
+
+/* A tape, and what it needs of Python. */
+typedef struct PythonTape PythonTape;
+void tape_destroy(PythonTape *tape);
 
 /* ---- Ranks: ranks.c ---- */
 
@@ -167,6 +201,6 @@ PyObject *core_configure(PyObject *module, PyObject *arguments);
 
 extern PyMethodDef registry_methods[], mesh_methods[], scene_methods[], model_methods[],
     force_methods[], linear_methods[], state_methods[], sim_methods[], device_methods[],
-    run_methods[], batch_methods[], ranks_methods[];
+    run_methods[], batch_methods[], ranks_methods[], tape_methods[];
 
 #endif

@@ -1,7 +1,9 @@
 /* Forces of the caller: functions of Python, and arrays that are read in each step.
  *
- * The library owns a PythonForce by its destroy callback. The handle of the model lists them, so
- * that the garbage collector sees what their functions refer to, such as the simulation itself.
+ * The library owns a PythonForce with functions by its destroy callback. The handle of the model
+ * lists them, so that the garbage collector sees what their functions refer to, such as the
+ * simulation itself. An array is the library's own kind of force (hk_model_add_force_array), which
+ * can be differentiated and has no such callback: the handle of the model owns its PythonForce.
  *
  * An exception of a function stays the pending exception of the thread that steps. From then on no
  * function is called, cancel_on_signal ends the minimizer and end_step the step; whoever called the
@@ -47,11 +49,6 @@ static void add(void *user, const HkForceAt *at, double *f) {
   PyGILState_STATE lock = PyGILState_Ensure();
   Py_XDECREF(call(user, "_add", "(dO&O&O&)", at->t, AS_INT(at->x), AS_INT(at->v), AS_INT(f)));
   PyGILState_Release(lock);
-}
-
-static void add_array(void *user, const HkForceAt *at, double *f) {
-  const double *array = ((const PythonForce *)user)->array;
-  for (int64_t c = 0; c < 3 * at->vertices; c++) f[c] += array[c];
 }
 
 static void hessian(void *user, const HkForceAt *at, HkForceBlockSink *sink) {
@@ -129,14 +126,25 @@ static HkStatus load(void *user, const HkForceAt *at, const void *bytes, size_t 
   return status;
 }
 
-static void destroy(void *user) {
-  PythonForce *force = user;
-  PyGILState_STATE lock = PyGILState_Ensure();
+/* Takes the force at a link of a list out of the list and releases it. */
+static void drop_at(PythonForce **link) {
+  PythonForce *force = *link;
+  PyObject *target = force->target;
+  *link = force->next;
+  free(force);
+  Py_XDECREF(target);
+}
+
+/* Takes a force out of the list of its model and releases it. */
+static void drop(const PythonForce *force) {
   PythonForce **link = &force->model->forces;
   while (*link && *link != force) link = &(*link)->next;
-  if (*link) *link = force->next;
-  Py_XDECREF(force->target);
-  free(force);
+  if (*link) drop_at(link);
+}
+
+static void destroy(void *user) {
+  PyGILState_STATE lock = PyGILState_Ensure();
+  drop(user);
   PyGILState_Release(lock);
 }
 
@@ -192,6 +200,19 @@ static PyObject *give_force(Handle *model, PythonForce *force, const HkForceFunc
   return PyLong_FromLong(index);
 }
 
+/* Adds the array of a force to the model. -> its number */
+static PyObject *give_array(Handle *model, PythonForce *force, const double *array) {
+  int index = 0;
+  HkError error;
+  force->array = array;
+  if (hk_model_add_force_array(model->object, array, &index, &error) < 0) {
+    drop(force);
+    return raise_error(&error);
+  }
+  force->schema = hk_model_force(model->object, index)->schema;
+  return PyLong_FromLong(index);
+}
+
 /* The model of a run is part of what is resumed from files; those of a batch are used by threads
  * that Python does not know. */
 static bool claim_own_model(Handle *model) {
@@ -241,14 +262,7 @@ static PyObject *force_add_array(PyObject *module, PyObject *arguments) {
     return NULL;
   if (!claim_own_model(model)) return NULL;
   PythonForce *force = create_force(model, target);
-  if (force) {
-    HkForceFunctions functions = hk_force_functions_default();
-    functions.name = "array";
-    functions.add = add_array;
-    functions.destroy = destroy;
-    force->array = array;
-    result = give_force(model, force, &functions);
-  }
+  if (force) result = give_array(model, force, array);
   handle_release(model);
   return result;
 }
@@ -274,6 +288,22 @@ PyObject *force_target(const Handle *model, const HkMethod *method) {
   for (const PythonForce *f = model->forces; f; f = f->next)
     if (f->schema == method->schema) return f->target;
   return NULL;
+}
+
+static bool is_in_model(const Handle *model, const PythonForce *force) {
+  for (int q = 0; model->object && q < hk_model_force_count(model->object); q++)
+    if (hk_model_force(model->object, q)->schema == force->schema) return true;
+  return false;
+}
+
+/* The list may change while a target is released, so the search starts again from its head. */
+void forces_release_arrays(Handle *model) {
+  PythonForce **link = &model->forces;
+  while (*link) {
+    bool stays = !(*link)->array || is_in_model(model, *link);
+    if (!stays) drop_at(link);
+    link = stays ? &(*link)->next : &model->forces;
+  }
 }
 
 bool forces_call_python(const Handle *model) {

@@ -10,8 +10,8 @@
 static PyTypeObject *handle_type;
 
 static const char *const kind_names[KIND_COUNT] = {
-    "mesh",  "scene",         "model", "state", "simulation", "run", "viewer", "array on a device",
-    "batch", "group of ranks"};
+    "mesh",  "scene",          "model", "state", "simulation", "run", "viewer", "array on a device",
+    "batch", "group of ranks", "tape"};
 
 /* ---- Lifetime ---- */
 
@@ -30,6 +30,7 @@ static void destroy_object(Handle *h) {
   case KIND_VIEWER: hk_viewer_destroy(&(HkViewer *){object}); break;
   case KIND_ARRAY: hk_device_array_destroy(&(HkDeviceArray *){object}); break;
   case KIND_BATCH: hk_batch_destroy(&(HkBatch *){object}); break;
+  case KIND_TAPE: tape_destroy(object); break;
   case KIND_RANKS:
     ranks_forget(h);
     hk_ranks_close(&(HkRanks *){object});
@@ -76,6 +77,7 @@ static void handle_dealloc(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
   PyObject_GC_UnTrack(self);
   destroy_object(h);
+  forces_release_arrays(h);
   solver_destroy(h->solver);
   Py_CLEAR(h->trace);
   Py_CLEAR(h->state);
@@ -158,6 +160,10 @@ int to_batch(PyObject *value, void *handle) {
   return convert(value, handle, KIND_BATCH);
 }
 
+int to_tape(PyObject *value, void *handle) {
+  return convert(value, handle, KIND_TAPE);
+}
+
 int to_ranks(PyObject *value, void *handle) {
   if (value != Py_None) return convert(value, handle, KIND_RANKS);
   *(Handle **)handle = NULL;
@@ -172,20 +178,25 @@ static bool batch_is_claimed(const Handle *h) {
   return owner && Py_TYPE(h->owner) == handle_type && owner->kind == KIND_BATCH && owner->claimed;
 }
 
-bool handle_claim(Handle *h) {
-  if (h->users == 0 && !batch_is_claimed(h)) {
-    h->users = 1;
-    h->claimed = true;
-    return true;
-  }
+/* Raises a RuntimeError; always false. */
+static bool refuse(const Handle *h) {
   PyErr_Format(PyExc_RuntimeError,
                "another thread is using this %s; wait for it, or give each thread its own",
                kind_names[h->kind]);
   return false;
 }
 
-void handle_share(Handle *h) {
+bool handle_claim(Handle *h) {
+  if (h->users > 0 || batch_is_claimed(h)) return refuse(h);
+  h->users = 1;
+  h->claimed = true;
+  return true;
+}
+
+bool handle_share(Handle *h) {
+  if (h->kind == KIND_MODEL && h->claimed) return refuse(h);
   h->users++;
+  return true;
 }
 
 void handle_release(Handle *h) {
@@ -195,12 +206,12 @@ void handle_release(Handle *h) {
 /* The owner of a simulation is its model, or the run or batch that it belongs to. */
 static bool claim_both(Handle *sim, Handle *state) {
   if (!handle_claim(sim)) return false;
-  if (!handle_claim(state)) {
-    handle_release(sim);
-    return false;
+  if (handle_claim(state)) {
+    if (handle_share((Handle *)sim->owner)) return true;
+    handle_release(state);
   }
-  handle_share((Handle *)sim->owner);
-  return true;
+  handle_release(sim);
+  return false;
 }
 
 /* No step at all is refused, too, where the state is that of another model. */

@@ -233,7 +233,9 @@ static PyObject *model_put_force(PyObject *module, PyObject *arguments) {
     status = hk_model_add_force(model->object, &force, &index, &error);
   hk_method_clear(&force);
   handle_release(model);
-  return status < 0 ? raise_error(&error) : PyLong_FromLong(index);
+  if (status < 0) return raise_error(&error);
+  forces_release_arrays(model);
+  return PyLong_FromLong(index);
 }
 
 /* model_remove_force(model, index) */
@@ -246,6 +248,7 @@ static PyObject *model_remove_force(PyObject *module, PyObject *arguments) {
   if (!handle_claim(model)) return NULL;
   HkStatus status = hk_model_remove_force(model->object, index, &error);
   handle_release(model);
+  if (status >= 0) forces_release_arrays(model);
   return none_or_raise(status, &error);
 }
 

@@ -10,7 +10,7 @@ static int fill(PyObject *module) {
   PyMethodDef *const all[] = {own_methods,   registry_methods, mesh_methods,   scene_methods,
                               model_methods, force_methods,    linear_methods, state_methods,
                               sim_methods,   device_methods,   run_methods,    batch_methods,
-                              ranks_methods};
+                              ranks_methods, tape_methods};
   for (size_t q = 0; q < sizeof all / sizeof all[0]; q++)
     if (PyModule_AddFunctions(module, all[q]) < 0) return -1;
   return handle_ready(module);

@@ -26,8 +26,11 @@ static PyObject *sim_create(PyObject *module, PyObject *arguments) {
   if (!PyArg_ParseTuple(arguments, "O&z#dO", to_model, &model, &text, &size, &h, &parts))
     return NULL;
   if (parts != Py_None && !(solver = solver_create(parts))) return NULL;
+  if (!handle_share(model)) {
+    solver_destroy(solver);
+    return NULL;
+  }
   HkStatus status = choose_step(model, text, (size_t)size, solver, &step, &error);
-  handle_share(model);
   Py_BEGIN_ALLOW_THREADS;
   if (status >= 0) status = hk_sim_create(model->object, &step, h, &sim, &error);
   Py_END_ALLOW_THREADS;

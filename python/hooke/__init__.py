@@ -42,6 +42,7 @@ from .contacts import Contacts  # noqa: E402
 from .custom import CustomForce, ForceArray  # noqa: E402
 from .device import DeviceArray  # noqa: E402
 from .energies import Energies, StateInfo  # noqa: E402
+from .gradients import Gradients, Tape, record  # noqa: E402
 from .linear import LinearSolver, SystemMatrix  # noqa: E402
 from .mesh import Mesh  # noqa: E402
 from .methods import Method, Namespace as _Namespace  # noqa: E402
@@ -97,6 +98,7 @@ __all__ = [
     "ForceArray",
     "Forces",
     "FormatError",
+    "Gradients",
     "Grip",
     "InvalidError",
     "LinearSolver",
@@ -120,6 +122,7 @@ __all__ = [
     "StepInfo",
     "Sweep",
     "SystemMatrix",
+    "Tape",
     "Trace",
     "Triplets",
     "UnsupportedError",
@@ -133,6 +136,7 @@ __all__ = [
     "outputs",
     "picture",
     "preconditioners",
+    "record",
     "run",
     "scenes",
     "shapes",

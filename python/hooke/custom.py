@@ -169,6 +169,22 @@ class ForceArray:
         return f"<hooke.ForceArray: {len(self.array)} vertices>"
 
 
+class ControlArray(ForceArray):
+    """The array that hooke.record writes the forces of each step into; 0 between steps. Each model has its
+    own, copies of a model, too."""
+
+    __slots__ = ()
+
+    def __init__(self, vertices: int) -> None:
+        super().__init__(np.zeros((vertices, 3)))
+
+    def _add_to(self, model: _core.Handle, vertices: int) -> int:
+        return ForceArray._add_to(ControlArray(vertices), model, vertices)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ControlArray, (len(self.array),)
+
+
 CallerForce = Union[CustomForce, ForceArray]
 
 

@@ -16,7 +16,7 @@ import pytest
 ROOT = pathlib.Path(__file__).parents[2]
 DOCUMENTS = ["README.md", "docs/python.md", "docs/python_from_others.md"]
 TABLES = ["docs/python.md"]  # whose tables have snippets, too
-OPTIONAL = {"cupy", "matplotlib", "mpi4py", "mujoco", "newton", "scipy", "taichi", "torch", "warp"}
+OPTIONAL = {"cupy", "jax", "matplotlib", "mpi4py", "mujoco", "newton", "scipy", "taichi", "torch", "warp"}
 GPU_SECTION = "## On a GPU"
 RANKS_SECTION = "## On several processes"  # which mpirun starts: test_ranks.py runs its program
 

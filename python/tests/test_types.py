@@ -81,12 +81,17 @@ hooke.Sim("flag", linear_solver=lambda A, b, tolerance: A.matvec(b))
 solver: hooke.LinearSolver | None = sim.linear_solver
 sim.model.masses = 0.1 * sim.model.masses
 sim.state.set_springs(k=2 * sim.state.springs.k, broken=[True, False])
+tape: hooke.Tape = hooke.record(sim, 3, frames=range(1, 4), k=np.ones((3, 2)))
+grads: hooke.Gradients = tape.backward(dL_dx=2 * tape.x)
+stiffness: npt.NDArray[np.float64] = grads.springs.k
+dx, dv = tape.tangent(masses=grads.masses, forces={1: {"g": 1.0}, 2: np.zeros((3, 3))}, motions={0: {"phase": 3}})
 """) == ""
 
 
 def test_wrong_calls_are_type_errors(check):
     wrong = {"hooke.Model('flag').add_force(abs, energy=3)": "energy",
              "hooke.Model('flag').add_force_array([1])": "add_force_array",
+             "hooke.record('flag', 3)": "record", "hooke.record(hooke.Sim('flag'), 3, frames=0.5)": "frames",
              "hooke.Sim('flag', linear_solver=3)": "linear_solver",
              "hooke.Sim('flag', linear_solver=lambda A: A)": "linear_solver",
              "hooke.shapes.gird()": "gird", "hooke.shapes.grid(nxx=3)": "nxx",
