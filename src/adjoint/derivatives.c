@@ -24,7 +24,7 @@ double *hk_derivative_of(const HkMethod *method, const HkMethod *derivative, con
   const HkSchema *schema = method->schema;
   const char *params = method->params, *at = (const char *)number;
   if (at >= params && at < params + schema->size)
-    return (double *)((char *)derivative->params + (at - params));
+    return (double *)(void *)((char *)derivative->params + (at - params));
   for (int k = 0; k < schema->param_count; k++) {
     const HkParam *p = &schema->params[k];
     int64_t count;
@@ -70,6 +70,9 @@ static HkStatus add_methods(HkDerivatives *d, HkError *error) {
   HK_TRY(
       hk_alloc(c, &d->force_arrays, m->force_count, sizeof *d->force_arrays, "derivatives", error));
   HK_TRY(hk_alloc(c, &d->motions, m->motion_count, sizeof *d->motions, "derivatives", error));
+  HK_TRY(hk_alloc(c, &d->memory, m->force_count, sizeof *d->memory, "derivatives", error));
+  HK_TRY(
+      hk_alloc(c, &d->memory_next, m->force_count, sizeof *d->memory_next, "derivatives", error));
   d->force_count = m->force_count;
   d->motion_count = m->motion_count;
   for (int f = 0; f < m->force_count; f++) {
@@ -118,11 +121,15 @@ void hk_derivatives_destroy(HkDerivatives **derivatives) {
   for (int f = 0; f < d->force_count; f++) {
     hk_method_clear(&d->forces[f]);
     hk_free(&c, &d->force_arrays[f]);
+    hk_free(&c, &d->memory[f].values);
+    hk_free(&c, &d->memory_next[f].values);
   }
   for (int k = 0; k < d->motion_count; k++) hk_method_clear(&d->motions[k]);
   hk_free(&c, &d->forces);
   hk_free(&c, &d->force_arrays);
   hk_free(&c, &d->motions);
+  hk_free(&c, &d->memory);
+  hk_free(&c, &d->memory_next);
   hk_free(&c, derivatives);
 }
 
@@ -149,6 +156,7 @@ void hk_derivatives_zero_parameters(HkDerivatives *d) {
 void hk_derivatives_zero(HkDerivatives *d) {
   double *vectors[] = {d->arrays.x, d->arrays.v, d->x_old, d->v_old};
   for (int k = 0; k < 4; k++) zero(vectors[k], 3 * d->model->n);
+  for (int f = 0; f < d->force_count; f++) d->memory[f].count = d->memory_next[f].count = 0;
   hk_derivatives_zero_parameters(d);
 }
 
