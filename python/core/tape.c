@@ -30,9 +30,11 @@ void tape_destroy(PythonTape *t) {
 typedef struct Frames {
   const int64_t *steps; /* rising */
   Py_ssize_t count;
-  Py_ssize_t at; /* of the next frame */
-  int64_t size;  /* numbers of one frame */
-  double *x, *v; /* count x size numbers each */
+  Py_ssize_t at;      /* of the next frame */
+  int64_t size;       /* numbers of one frame */
+  double *x, *v;      /* count x size numbers each */
+  PyObject *feedback; /* called at the start of each step on the way back; NULL: nothing */
+  int64_t last;       /* the number of steps */
 } Frames;
 
 static bool is_frame(const Frames *f, int64_t step) {
@@ -46,10 +48,21 @@ static void copy_to_frame(Frames *f, const double *x, const double *v) {
   f->at++;
 }
 
+/* Controls that were made from the state before a step have a gradient by it, which Python adds. */
+static void add_feedback(const Frames *f, int64_t step, double *x, double *v) {
+  PyGILState_STATE lock = PyGILState_Ensure();
+  if (!has_raised())
+    Py_XDECREF(PyObject_CallFunction(f->feedback, "LKK", (long long)step,
+                                     (unsigned long long)(uintptr_t)x,
+                                     (unsigned long long)(uintptr_t)v));
+  PyGILState_Release(lock);
+}
+
 /* HkLossFn: the caller has the gradients by the frames. */
 static void add_loss(void *user, int64_t step, const HkState *state, double *x, double *v) {
   Frames *f = user;
   (void)state;
+  if (f->feedback && step < f->last) add_feedback(f, step, x, v);
   if (!is_frame(f, step)) return;
   const double *dx = f->x + f->at * f->size, *dv = f->v + f->at * f->size;
   for (int64_t c = 0; c < f->size; c++) {
@@ -171,9 +184,9 @@ static HkStatus record(HkTape *tape, int64_t steps, Frames *f, HkState *state, H
   return status < 0 ? status : worst;
 }
 
-/* tape_record(tape, state, steps, frames, count, x, v) -> bool: makes all steps of a new tape, with
- * positions and velocities at the frames. After an error, the state is that of before. False where
- * a step was not solved to its tolerance. */
+/* tape_record(tape, state, steps, frames, count, x, v) -> bool: makes the steps of a tape up to a
+ * number of them, with positions and velocities at the frames. After an error, the state is that of
+ * before. False where a step was not solved to its tolerance. */
 static PyObject *tape_record(PyObject *module, PyObject *arguments) {
   Handle *tape, *state;
   long long steps;
@@ -210,8 +223,9 @@ static PyObject *info_tuple(const HkAdjointInfo *i) {
                        i->relative_error);
 }
 
-/* tape_backward(tape, frames, count, dL/dx, dL/dv, to) -> ((forces, motions), info): addresses of
- * gradients by the frames, and for those by all numbers; see derivatives_describe */
+/* tape_backward(tape, frames, count, dL/dx, dL/dv, to, feedback) -> ((forces, motions), info):
+ * addresses of gradients by the frames, and for those by all numbers (see derivatives_describe);
+ * feedback(step, addresses of dL/dx and dL/dv) or None */
 static PyObject *tape_backward(PyObject *module, PyObject *arguments) {
   Handle *tape;
   Frames f = {0};
@@ -221,10 +235,12 @@ static PyObject *tape_backward(PyObject *module, PyObject *arguments) {
   HkError error;
   PyObject *result = NULL;
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "O&O&nO&O&O&", to_tape, &tape, to_address, &f.steps, &f.count,
-                        to_address, &f.x, to_address, &f.v, to_derivative_arrays, &to))
+  if (!PyArg_ParseTuple(arguments, "O&O&nO&O&O&O", to_tape, &tape, to_address, &f.steps, &f.count,
+                        to_address, &f.x, to_address, &f.v, to_derivative_arrays, &to, &f.feedback))
     return NULL;
   const PythonTape *t = tape->object;
+  if (f.feedback == Py_None) f.feedback = NULL;
+  f.last = hk_tape_count(t->tape);
   Handle *sim = (Handle *)tape->owner;
   const HkModel *model = t->model;
   f.size = numbers_of_vertices(t->model);

@@ -129,7 +129,8 @@ def tape_record(
     tape: Handle, state: Handle, steps: int, frames: int, count: int, x: int, v: int, /
 ) -> bool: ...
 def tape_backward(
-    tape: Handle, frames: int, count: int, dx: int, dv: int, to: _Derivatives, /
+    tape: Handle, frames: int, count: int, dx: int, dv: int, to: _Derivatives,
+    feedback: Callable[[int, int, int], None] | None, /
 ) -> tuple[tuple[list[Any], list[Any]], _AdjointInfo]: ...
 def tape_tangent(
     tape: Handle, frames: int, count: int, dx: int, dv: int, source: _Derivatives,

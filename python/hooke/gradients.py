@@ -15,7 +15,7 @@ from __future__ import annotations
 import operator
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Union
+from typing import Any, Callable, NamedTuple, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,9 @@ __all__ = ["ControlGradients", "GradientInfo", "Gradients", "SpringGradients", "
 
 #: Derivatives by the parameters of a force or a motion.
 Parameters = dict[str, Union[float, Floats]]
+
+#: A control from the state before each step: controller(step, x, v) -> (M,) or, for forces, (N, 3).
+Controller = Callable[[int, Floats, Floats], npt.ArrayLike]
 
 _CONTROLS = ("k", "l0", "damping", "forces")  # in the order of HkControlKind
 
@@ -92,6 +95,7 @@ class Tape:
     def __init__(
         self, sim: Sim, steps: int, frames: npt.NDArray[np.int64], single: bool, memory: int,
         accuracy: float, projected: bool, controls: dict[str, Floats],
+        controllers: dict[str, Controller],
     ) -> None:
         model, state = sim.model, sim.state
         self._sim = sim
@@ -111,12 +115,39 @@ class Tape:
             sim._handle, state._handle, model._handle, memory, accuracy, projected, entries, steps, kept
         )
         x, v = np.empty(self._shape), np.empty(self._shape)
+        made = self._record_controlled(x, v, controls, controllers) if controllers else self._record(steps, x, v)
         #: Whether every step met its tolerance.
-        self.converged: bool = _core.tape_record(
-            self._handle, state._handle, steps, address(frames), len(frames), address(x), address(v)
-        )
+        self.converged: bool = made
         self._x: Floats = x[0] if single else x
         self._v: Floats = v[0] if single else v
+
+    def _record(self, steps: int, x: Floats | None = None, v: Floats | None = None) -> bool:
+        """Makes the steps up to a number of them, with the frames if there are arrays for them."""
+        return _core.tape_record(
+            self._handle, self._sim.state._handle, steps, address(self._frames),
+            0 if x is None else len(self._frames), 0 if x is None else address(x), 0 if v is None else address(v),
+        )
+
+    def _record_controlled(
+        self, x: Floats, v: Floats, controls: dict[str, Floats], controllers: dict[str, Controller]
+    ) -> bool:
+        """Makes the steps one by one, each with what the controllers say of the state before it."""
+        state, start, converged = self._sim.state, self._sim.state.copy(), True
+        frames = {int(step): index for index, step in enumerate(self._frames)}
+        try:
+            for step in range(self._steps + 1):
+                if step in frames:
+                    x[frames[step]], v[frames[step]] = state.x, state.v
+                if step == self._steps:
+                    break
+                for name, controller in controllers.items():
+                    row = controls[name][step]
+                    row[...] = floats(controller(step, state.x.copy(), state.v.copy()), name, row.shape)
+                converged &= self._record(step + 1)
+        except BaseException:
+            state.assign(start)
+            raise
+        return converged
 
     @property
     def sim(self) -> Sim:
@@ -150,10 +181,17 @@ class Tape:
         return _core.tape_info(self._handle)[0]
 
     def backward(
-        self, dL_dx: npt.ArrayLike | None = None, dL_dv: npt.ArrayLike | None = None
+        self,
+        dL_dx: npt.ArrayLike | None = None,
+        dL_dv: npt.ArrayLike | None = None,
+        feedback: Callable[[int, ControlGradients], tuple[npt.ArrayLike, npt.ArrayLike]] | None = None,
     ) -> Gradients:
         """The gradient of a loss L from its derivatives by x [L/m] and by v [L s/m], in the shapes of
-        tape.x and tape.v; None stands for zeros. It may be called again with those of another loss."""
+        tape.x and tape.v; None stands for zeros. It may be called again with those of another loss.
+
+        Where controls were computed from the state before each step, feedback(step, controls) is called
+        for each step from the last to the first, with the gradients by its controls, and returns what
+        they give to those by x and v of that state, (N, 3) each."""
         dx, dv = self._at_frames(dL_dx, "dL_dx"), self._at_frames(dL_dv, "dL_dv")
         model = self._sim.model
         arrays = [np.zeros(shape) for shape in _shapes(model).values()]
@@ -164,7 +202,7 @@ class Tape:
                 gradient[...] = 0
             (forces, motions), info = _core.tape_backward(
                 self._handle, address(self._frames), len(self._frames), address(dx), address(dv),
-                _addresses(arrays),
+                _addresses(arrays), self._adds(feedback) if feedback else None,
             )
             controls = {name: gradient.copy() for name, gradient in self._gradients.items()}
             repeated = _core.tape_info(self._handle)[1] - before
@@ -214,6 +252,20 @@ class Tape:
             raise InvalidError("the motion is not differentiable in this direction: it has no finite derivative")
         return (dx[0], dv[0]) if self._single else (dx, dv)
 
+    def _adds(
+        self, feedback: Callable[[int, ControlGradients], tuple[npt.ArrayLike, npt.ArrayLike]]
+    ) -> Callable[[int, int, int], None]:
+        """What the library calls at the start of each step on the way back, with its dL/dx and dL/dv."""
+        shape = self._shape[1:]
+
+        def add(step: int, *addresses: int) -> None:
+            rows = (self._gradients.get(name) for name in _CONTROLS)
+            given = feedback(step, ControlGradients(*(None if row is None else row[step].copy() for row in rows)))
+            for to, value, name in zip(addresses, given, ("dL_dx", "dL_dv")):
+                view(self, to, shape, writable=True)[...] += floats(value, f"{name} of feedback", shape)
+
+        return add
+
     def _at_frames(self, value: npt.ArrayLike | None, name: str) -> Floats:
         if value is None:
             return np.zeros(self._shape)
@@ -234,10 +286,10 @@ def record(
     memory: float = 1e9,
     accuracy: float | None = None,
     projected: bool = False,
-    k: npt.ArrayLike | None = None,
-    l0: npt.ArrayLike | None = None,
-    damping: npt.ArrayLike | None = None,
-    forces: npt.ArrayLike | None = None,
+    k: npt.ArrayLike | Controller | None = None,
+    l0: npt.ArrayLike | Controller | None = None,
+    damping: npt.ArrayLike | Controller | None = None,
+    forces: npt.ArrayLike | Controller | None = None,
 ) -> Tape:
     """Makes steps of a simulation, without Python's lock, and records them on a tape.
 
@@ -266,6 +318,9 @@ def record(
         A control: forces of each step in addition to those of the model. The first time, a force array is
         added to model.forces, which is 0 outside of such steps; earlier tapes of the model end by that.
         While steps are made, the model belongs to this simulation alone.
+
+    A control may also be a function (step, x, v) -> (M,) or (N, 3), which is called before each step with
+    copies of positions and velocities; see Tape.backward for its derivative.
     """
     if not isinstance(sim, Sim):
         raise TypeError(f"expected a hooke.Sim, got {sim!r}")
@@ -275,18 +330,22 @@ def record(
     if not 0 <= memory < 2**62:
         raise InvalidError(f"memory: {memory} is no number of bytes")
     springs, vertices = len(sim.model.springs.k), len(sim.model)
-    given = {"k": k, "l0": l0, "damping": damping, "forces": forces}
-    controls = {
-        name: floats(value, name, (count, vertices, 3) if name == "forces" else (count, springs)).copy()
-        for name, value in given.items() if value is not None
-    }
+    given: dict[str, Any] = {"k": k, "l0": l0, "damping": damping, "forces": forces}
+    controls: dict[str, Floats] = {}
+    controllers: dict[str, Controller] = {}
+    for name, value in given.items():
+        shape = (count, vertices, 3) if name == "forces" else (count, springs)
+        if callable(value):
+            controllers[name], controls[name] = value, np.zeros(shape)
+        elif value is not None:
+            controls[name] = floats(value, name, shape).copy()
     if "damping" in controls and sim.model.springs.damping is None:
         raise InvalidError("damping: the springs of the model have none; give them a damping above 0")
     single = frames is None
     numbers = np.array([count]) if frames is None else _frame_numbers(frames, count)
     return Tape(
         sim, count, numbers.astype(np.int64), single, int(memory),
-        0.0 if accuracy is None else float(accuracy), bool(projected), controls,
+        0.0 if accuracy is None else float(accuracy), bool(projected), controls, controllers,
     )
 
 
