@@ -1,6 +1,7 @@
 /* What tapes and derivatives do where something is out of the ordinary: broken springs, models at
  * rest, live changes, steps that fail, little memory. */
 #include "hooke/adjoint.h"
+#include "hooke/extend.h"
 
 #include "model/state.h"
 #include "world.h"
@@ -234,6 +235,55 @@ TEST(derivatives_and_adjoints_of_before_a_live_change_are_refused) {
   hk_derivatives_destroy(&d);
   hk_state_destroy(&before);
   world_destroy(&w);
+}
+
+/* ---- Forces of the caller ---- */
+
+static double no_energy(void *user, const HkForceAt *at) {
+  (void)user;
+  (void)at;
+  return 0;
+}
+
+static void no_force(void *user, const HkForceAt *at, double *f) {
+  (void)user;
+  (void)at;
+  (void)f;
+}
+
+static void no_hessian(void *user, const HkForceAt *at, HkForceBlockSink *sink) {
+  (void)user;
+  (void)at;
+  (void)sink;
+}
+
+static HkStatus look_around(void *user, const HkForceAt *at, HkError *error) {
+  (void)user;
+  (void)at;
+  (void)error;
+  return HK_OK;
+}
+
+/* What such a force has found at an iterate is not known on the way back. */
+TEST(forces_of_the_caller_with_hooks_are_refused) {
+  for (int hook = 0; hook < 2; hook++) {
+    World w = world_make(cloth, "backward_euler", 0.01, 1);
+    HkForceFunctions f = hk_force_functions_default();
+    HkTape *tape = NULL;
+    if (!w.state) return;
+    f.name = "lookout";
+    f.energy = no_energy;
+    f.add = no_force;
+    f.hessian = no_hessian;
+    if (hook) f.begin_iterate = look_around;
+    MUST(hk_model_add_custom_force(w.model, &f, NULL, NULL, error));
+    if (hook)
+      FAILS(hk_tape_create(w.sim, w.state, NULL, &tape, error), HK_ERROR_UNSUPPORTED, "lookout");
+    else
+      MUST(hk_tape_create(w.sim, w.state, NULL, &tape, error));
+    hk_tape_destroy(&tape);
+    world_destroy(&w);
+  }
 }
 
 /* ---- Steps that fail ---- */
