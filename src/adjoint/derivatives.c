@@ -24,7 +24,7 @@ double *hk_derivative_of(const HkMethod *method, const HkMethod *derivative, con
   const HkSchema *schema = method->schema;
   const char *params = method->params, *at = (const char *)number;
   if (at >= params && at < params + schema->size)
-    return (double *)((char *)derivative->params + (at - params));
+    return (double *)(void *)((char *)derivative->params + (at - params));
   for (int k = 0; k < schema->param_count; k++) {
     const HkParam *p = &schema->params[k];
     int64_t count;
