@@ -11,6 +11,12 @@ static const char cloth[] =
     "'damping': 0.1}, 'stretch': [1.1, 1.2, 1], 'mass': {'per_vertex': 0.02}}], 'pins': "
     "[{'select': 'top_left'}, {'select': 'top_right'}], 'forces': ['gravity'], 'outputs': []}";
 
+/* Under pressure: a saddle. */
+static const char column[] =
+    "{'bodies': [{'shape': {'type': 'chain', 'n': 5, 'start': [0, 0, 0], 'end': [0, 0.4, 0]}, "
+    "'springs': {'k': 4000}, 'stretch': 0.8, 'mass': {'per_vertex': 0.02}}], 'pins': "
+    "[{'select': {'indices': [0]}}, {'select': {'indices': [4]}}], 'forces': [], 'outputs': []}";
+
 static void add_positions(void *user, int64_t step, const HkState *state, double *x, double *v) {
   const int64_t *last = user;
   (void)v;
@@ -117,10 +123,6 @@ TEST(the_error_of_a_model_at_rest_is_none) {
 
 /* A column under pressure, which is a saddle: its systems are solved by iteration. */
 TEST(a_step_says_that_its_linear_system_is_not_solved) {
-  static const char column[] =
-      "{'bodies': [{'shape': {'type': 'chain', 'n': 5, 'start': [0, 0, 0], 'end': [0, 0.4, 0]}, "
-      "'springs': {'k': 4000}, 'stretch': 0.8, 'mass': {'per_vertex': 0.02}}], 'pins': "
-      "[{'select': {'indices': [0]}}, {'select': {'indices': [4]}}], 'forces': [], 'outputs': []}";
   World w = world_make(column, "backward_euler", 0.01, 1);
   HkState *before = NULL;
   HkDerivatives *d = NULL;
@@ -376,4 +378,90 @@ TEST(a_short_tape_of_a_small_model_is_small) {
   CHECK(hk_tape_bytes(tape) < 20 * hk_state_bytes(w.state));
   hk_tape_destroy(&tape);
   world_destroy(&w);
+}
+
+/* ---- Missing memory ---- */
+
+/* Counts blocks, and refuses all after `left` more. */
+typedef struct Scarce {
+  int64_t left, blocks;
+} Scarce;
+
+static void *scarce_resize(void *user, void *p, size_t bytes) {
+  Scarce *s = user;
+  if (bytes == 0) {
+    if (p) s->blocks--;
+    free(p);
+    return NULL;
+  }
+  if (s->left-- <= 0) return NULL;
+  if (!p) s->blocks++;
+  return realloc(p, bytes);
+}
+
+/* Makes a tape with controls and goes back, where memory may run out. */
+static HkStatus go_there_and_back(HkModel *model, HkSim *sim, const HkState *start,
+                                  HkError *error) {
+  enum { STEPS = 12 };
+  int64_t steps = STEPS, springs = hk_model_springs(model).count;
+  double *k = calloc((size_t)(springs * STEPS), sizeof *k);
+  HkControl control = {.kind = HK_CONTROL_K, .values = k};
+  HkTapeSettings settings = {
+      .bytes = 1, .controls = &control, .control_count = 1, .control_steps = STEPS};
+  HkDerivatives *d = NULL;
+  HkTape *tape = NULL;
+  for (int64_t q = 0; q < springs * STEPS; q++)
+    k[q] = hk_model_springs(model).k[q % springs] * (1 + 0.01 * (double)(q % 7));
+  HkStatus status = hk_derivatives_create(model, &d, error);
+  if (status >= 0) status = hk_tape_create(sim, start, &settings, &tape, error);
+  if (status >= 0) status = hk_tape_steps(tape, STEPS, error);
+  if (status >= 0) status = hk_tape_backward(tape, add_positions, &steps, d, NULL, error);
+  hk_tape_destroy(&tape);
+  hk_derivatives_destroy(&d);
+  free(k);
+  return status;
+}
+
+static HkStatus run_out_of_memory(const char *text, int64_t left, Scarce *scarce) {
+  HkContext context = {.resize = scarce_resize, .memory_user = scarce, .threads = 1};
+  HkScene *scene = NULL;
+  HkModel *model = NULL;
+  HkSim *sim = NULL;
+  HkState *state = NULL;
+  HkError error = {0};
+  HkMethod method = {0};
+  const char *json = test_json(text);
+  *scarce = (Scarce){.left = INT64_MAX};
+  HkStatus status =
+      hk_scene_parse(&context, json, strlen(json), "scene", NULL, NULL, 0, &scene, &error);
+  if (status >= 0) status = hk_model_compile(scene, &model, &error);
+  if (status >= 0) status = hk_state_create(model, &state, &error);
+  if (status >= 0) status = hk_method_choose(&method, HK_STEP, "bdf2", &error);
+  if (status >= 0) status = hk_sim_create(model, &method, 0.01, &sim, &error);
+  hk_method_clear(&method);
+  if (status < 0) test_fail(text, 0, "%s", error.text);
+  scarce->left = left;
+  if (status >= 0) status = go_there_and_back(model, sim, state, &error);
+  if (status == HK_ERROR_MEMORY) CHECK(strstr(error.text, "memory"));
+  hk_sim_destroy(&sim);
+  hk_state_destroy(&state);
+  hk_model_destroy(&model);
+  hk_scene_destroy(&scene);
+  return status;
+}
+
+TEST(missing_memory_is_an_error_and_leaves_nothing) {
+  static const char *const texts[] = {cloth, column};
+  for (int k = 0; k < 2; k++) {
+    HkStatus status = HK_ERROR_MEMORY;
+    int64_t left = 0;
+    Scarce scarce;
+    for (; left < 1000 && status < 0; left++) {
+      status = run_out_of_memory(texts[k], left, &scarce);
+      CHECK(status >= 0 || status == HK_ERROR_MEMORY);
+      if (scarce.blocks != 0)
+        test_fail("memory", (int)left, "%lld blocks are left", (long long)scarce.blocks);
+    }
+    CHECK(status >= 0 && left > 50);
+  }
 }
