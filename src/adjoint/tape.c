@@ -324,8 +324,8 @@ static HkStatus step_back(HkTape *t, const HkState *before, int64_t step, HkDeri
 /* beta(states, times) of the head; 0 where times is below 0. */
 static double reach_of(int64_t states, int64_t times) {
   double reach = times < 0 ? 0 : 1;
-  for (int64_t k = 1; k <= times; k++) reach *= (double)(states + k) / (double)k;
-  return reach;
+  for (int64_t k = 1; k <= times; k++) reach = reach * (double)(states + k) / (double)k;
+  return reach; /* each partial product is a whole number, exact below 2^53 */
 }
 
 /* How many of `length` steps lie before the next state to keep, with so many free slots. With a
