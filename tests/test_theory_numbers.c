@@ -1,6 +1,7 @@
 /* The measured numbers of docs/theory.md: each test prints the rows that the page quotes and checks
  * them within a range. Whoever changes a method sees here which row of the page to change. */
 #include "matrix_by_hand.h"
+#include "model_by_hand.h"
 #include "world.h"
 
 #include "hooke/adjoint.h"
@@ -529,5 +530,64 @@ TEST(theory_error_of_gradients_of_unsolved_steps) {
     CHECK_NEAR(estimate, rows[r].estimate, 0.1 * rows[r].estimate);
     CHECK_NEAR(fall.relative, rows[r].relative, 0.1 * rows[r].relative);
     CHECK_NEAR(sqrt(off / square), rows[r].gradient, 0.1 * rows[r].gradient);
+  }
+}
+
+/* x of the first vertex after the last step. */
+static void add_first(void *user, int64_t step, const HkState *state, double *dx, double *dv) {
+  const int64_t *steps = user;
+  (void)state;
+  (void)dv;
+  if (step == *steps) dx[0] += 1;
+}
+
+/* |dL/dx0| of a cloth that swings from one corner for so many seconds. */
+static double size_of_gradient(const char *integrator, double seconds) {
+  char text[640];
+  snprintf(text, sizeof text,
+           "{'integrator': {'type': '%s', 'minimizer': {'type': 'newton', 'tolerance': 1e-8}}, "
+           "'time': {'step': 0.0166666666666666667}, 'bodies': [{'shape': {'type': 'grid', 'nx': "
+           "15, 'ny': 15}, 'springs': {'k': 200, 'shear': true}, 'mass': {'total': 0.3}}], "
+           "'pins': [{'select': 'top_left'}], 'forces': ['gravity'], 'outputs': []}",
+           integrator);
+  World w = world_parse(text);
+  HkTape *tape = NULL;
+  HkDerivatives *d = NULL;
+  HkError error = {0};
+  uint64_t seed = 5;
+  int64_t steps = (int64_t)(60 * seconds + 0.5);
+  double square = 0;
+  if (!w.sim) return NAN;
+  int64_t count = 3 * hk_state_vertex_count(w.state);
+  for (int64_t c = 0; c < count; c++) hk_state_v(w.state)[c] = 0.5 * test_random(&seed);
+  if (hk_derivatives_create(w.model, &d, &error) < 0 ||
+      hk_tape_create(w.sim, w.state, NULL, &tape, &error) < 0 ||
+      hk_tape_steps(tape, steps, &error) < 0 ||
+      hk_tape_backward(tape, add_first, &steps, d, NULL, &error) < 0)
+    test_fail(integrator, 0, "%s", error.text);
+  for (int64_t c = 0; d && c < count; c++)
+    square += hk_derivatives_arrays(d).x[c] * hk_derivatives_arrays(d).x[c];
+  hk_tape_destroy(&tape);
+  hk_derivatives_destroy(&d);
+  world_destroy(&w);
+  return sqrt(square);
+}
+
+/* docs/gradients.md, pitfalls. */
+TEST(theory_growth_of_gradients_of_a_swinging_cloth) {
+  LONG_TEST;
+  static const double seconds[] = {1, 2, 3, 4};
+  static const struct {
+    const char *name;
+    double quoted[4];
+  } rows[] = {{"backward_euler", {2.6, 3.8, 36, 22}}, {"bdf2", {8.8, 47, 710, 10900}}};
+  for (int r = 0; r < 2; r++) {
+    printf("  %-16s", rows[r].name);
+    for (int q = 0; q < 4; q++) {
+      double size = size_of_gradient(rows[r].name, seconds[q]);
+      printf(" %10.3g", size);
+      CHECK_NEAR(size, rows[r].quoted[q], 0.1 * rows[r].quoted[q]);
+    }
+    printf("\n");
   }
 }
