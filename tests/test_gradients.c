@@ -666,13 +666,18 @@ static void add_nan(void *user, int64_t step, const HkState *state, double *dx, 
 }
 
 TEST(tapes_refuse_what_they_cannot_differentiate) {
-  static const char sphere[] =
+  static const char contact[] =
       "{'bodies': [{'shape': {'type': 'grid', 'nx': 3, 'ny': 3}, 'springs': {'k': 40}, 'mass': "
       "{'total': 1}}], 'forces': ['gravity', 'contact'], 'outputs': []}";
+  static const char tangled[] =
+      "{'bodies': [{'shape': {'type': 'grid', 'nx': 3, 'ny': 3}, 'springs': {'k': 40}, 'mass': "
+      "{'total': 1}}], 'forces': [{'type': 'contact', 'untangle': true}], 'outputs': []}";
   static const char adaptive[] = "{'time': {'tolerance': 1e-3}, 'bodies': [{'shape': {'type': "
                                  "'chain', 'n': 3}, 'springs': {'k': "
                                  "40}, 'mass': {'total': 1}}], 'outputs': []}";
-  refuse(sphere, "backward_euler", "contact");
+  refuse(contact, "symplectic_euler", "contact");
+  refuse(contact, "trapezoidal", "choose backward_euler or bdf2");
+  refuse(tangled, "backward_euler", "untangle");
   refuse(adaptive, "backward_euler", "adaptive");
   refuse(chain, "forward_euler", "forward_euler");
   refuse(flag, "bdf2", "passes");
@@ -723,7 +728,7 @@ TEST(differentiable_parameters_are_parameters) {
     snprintf(words, sizeof words, "%s", type->differentiable);
     for (char *word = strtok(words, "|"); word; word = strtok(NULL, "|"))
       CHECK(hk_param_find(&type->schema, word));
-    CHECK(!words[0] || type->columns);
+    CHECK(!words[0] || type->columns || type->step_product);
   }
 }
 

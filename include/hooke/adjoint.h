@@ -9,8 +9,9 @@
  * docs/gradients.md.
  *
  * Tapes work on the CPU in double precision, for fixed steps. What they do not support is refused
- * by its name when they are made: contact, devices, single precision, forces of the caller but
- * arrays and those with an energy, a Hessian and nothing else.
+ * by its name when they are made: contact in steps that it corrects (all but backward_euler and
+ * bdf2), devices, single precision, forces of the caller but arrays and those with an energy, a
+ * Hessian and nothing else.
  */
 #ifndef HOOKE_ADJOINT_H
 #define HOOKE_ADJOINT_H

@@ -1,5 +1,6 @@
 /* HkAdjoint: differentiates the steps of a simulation; see adjoint.h. */
 #include "adjoint/adjoint.h"
+#include "adjoint/memory.h"
 
 #include "base/vec.h"
 #include "linear/multigrid.h"
@@ -107,6 +108,11 @@ static HkStatus check(const HkSim *sim, HkError *error) {
   if (m->time.tolerance > 0)
     return hk_fail(error, HK_ERROR_UNSUPPORTED,
                    "adaptive steps cannot be differentiated; leave out time.tolerance");
+  if (sim->work.corrects && hk_forces_have_correction(m))
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "contact in steps of '%s' cannot be differentiated; choose backward_euler or "
+                   "bdf2",
+                   name);
   return hk_forces_check_differentiable(m, error);
 }
 
@@ -179,6 +185,7 @@ void hk_adjoint_destroy(HkAdjoint **adjoint) {
   if (!a) return;
   HkContext c = a->sim->model->context;
   hk_state_destroy(&a->before);
+  hk_state_destroy(&a->again);
   hk_solve_hessian_destroy(&a->solve);
   hk_minres_destroy(&a->minres);
   hk_free(&c, &a->held);
@@ -202,6 +209,8 @@ static HkStatus begin(HkAdjoint *a, const HkState *before, const HkState *after,
   if (hk_model_version(m) != a->version)
     return hk_fail(error, HK_ERROR_INVALID,
                    "the model has changed since the adjoint was made; make a new one");
+  a->after = after;
+  if (hk_memory_is_needed(m)) HK_TRY(hk_memory_make_step(a, before, error));
   HK_TRY(hk_state_copy(before, a->before, error));
   a->before->edits = 0;
   hk_pins_release(m, a->before, before->time + 1e-6 * a->sim->h);
@@ -210,7 +219,6 @@ static HkStatus begin(HkAdjoint *a, const HkState *before, const HkState *after,
   memset(a->held, 0, (size_t)m->n);
   for (int64_t p = 0; p < m->pin_count; p++)
     a->held[m->pin_vertex[p]] = a->before->pin_held[p] != 0;
-  a->after = after;
   a->d = d;
   a->update = (HkUpdate){0};
   a->sim->type->update(a->sim, a->before, &a->update);

@@ -14,6 +14,7 @@ struct HkAdjoint {
   HkSim *sim;
   HkState *before;       /* copy of the state before a step, with the pins that hold in it */
   const HkState *after;  /* the caller's */
+  HkState *again;        /* the step made again (memory.h); NULL until then */
   HkDerivatives *d;      /* the caller's */
   HkUpdate update;       /* of the step */
   HkSolveHessian *solve; /* of implicit steps */

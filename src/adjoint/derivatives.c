@@ -70,6 +70,9 @@ static HkStatus add_methods(HkDerivatives *d, HkError *error) {
   HK_TRY(
       hk_alloc(c, &d->force_arrays, m->force_count, sizeof *d->force_arrays, "derivatives", error));
   HK_TRY(hk_alloc(c, &d->motions, m->motion_count, sizeof *d->motions, "derivatives", error));
+  HK_TRY(hk_alloc(c, &d->memory, m->force_count, sizeof *d->memory, "derivatives", error));
+  HK_TRY(
+      hk_alloc(c, &d->memory_next, m->force_count, sizeof *d->memory_next, "derivatives", error));
   d->force_count = m->force_count;
   d->motion_count = m->motion_count;
   for (int f = 0; f < m->force_count; f++) {
@@ -118,11 +121,15 @@ void hk_derivatives_destroy(HkDerivatives **derivatives) {
   for (int f = 0; f < d->force_count; f++) {
     hk_method_clear(&d->forces[f]);
     hk_free(&c, &d->force_arrays[f]);
+    hk_free(&c, &d->memory[f].values);
+    hk_free(&c, &d->memory_next[f].values);
   }
   for (int k = 0; k < d->motion_count; k++) hk_method_clear(&d->motions[k]);
   hk_free(&c, &d->forces);
   hk_free(&c, &d->force_arrays);
   hk_free(&c, &d->motions);
+  hk_free(&c, &d->memory);
+  hk_free(&c, &d->memory_next);
   hk_free(&c, derivatives);
 }
 
@@ -167,6 +174,7 @@ static void zero(double *values, int64_t count) {
 void hk_derivatives_zero_history(HkDerivatives *d) {
   zero(d->x_old, 3 * d->model->n);
   zero(d->v_old, 3 * d->model->n);
+  for (int f = 0; f < d->force_count; f++) d->memory[f].count = d->memory_next[f].count = 0;
 }
 
 void hk_derivatives_zero_parameters(HkDerivatives *d) {

@@ -6,6 +6,12 @@
 #include "force/force.h"
 #include "hooke/adjoint.h"
 
+/* Derivatives by what a force has in the memory of a state. */
+typedef struct HkMemoryNumbers {
+  double *values;
+  int64_t count, capacity; /* count 0: all are 0 */
+} HkMemoryNumbers;
+
 struct HkDerivatives {
   const HkModel *model; /* the caller's */
   HkDerivativeArrays arrays;
@@ -14,6 +20,7 @@ struct HkDerivatives {
    * differentiable. */
   HkMethod *forces, *motions;
   double **force_arrays; /* one a force: 3 n for an array of the caller, else NULL */
+  HkMemoryNumbers *memory, *memory_next; /* one a force: of the state of d->x; scratch */
   int force_count, motion_count;
 };
 
@@ -24,7 +31,7 @@ double *hk_derivative_of(const HkMethod *method, const HkMethod *derivative, con
  * live change. */
 HkStatus hk_derivatives_check(const HkDerivatives *derivatives, const HkModel *model,
                               HkError *error);
-/* Sets those by positions and velocities of the step before to 0. */
+/* Sets those by positions and velocities of the step before, and by the memory of forces, to 0. */
 void hk_derivatives_zero_history(HkDerivatives *d);
 /* Sets all but the arrays of positions and velocities to 0. */
 void hk_derivatives_zero_parameters(HkDerivatives *d);

@@ -261,10 +261,18 @@ void hk_stiffness_product(const HkForcesAt *at, const double *vector, double *ou
 }
 
 HkStatus hk_forces_check_differentiable(const HkModel *m, HkError *error) {
-  for (int f = 0; f < m->force_count; f++)
-    if (!m->forces[f].type->differentiable)
+  for (int f = 0; f < m->force_count; f++) {
+    const HkForceType *type = m->forces[f].type;
+    if (!type->differentiable)
       return hk_fail(error, HK_ERROR_UNSUPPORTED,
                      "the force '%s' cannot be differentiated; remove it, or choose another one",
-                     m->forces[f].type->schema.name);
+                     type->schema.name);
+    const void *params = m->forces[f].method.params;
+    const char *param = type->not_differentiable ? type->not_differentiable(params) : NULL;
+    if (param)
+      return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                     "the force '%s' cannot be differentiated with \"%s\"; leave it out",
+                     type->schema.name, param);
+  }
   return HK_OK;
 }

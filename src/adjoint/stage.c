@@ -18,6 +18,7 @@
  */
 #include "adjoint/adjoint.h"
 #include "adjoint/damper_products.h"
+#include "adjoint/memory.h"
 
 #include <math.h>
 
@@ -107,6 +108,16 @@ static void begin_back(HkAdjoint *a, const Stage *s, Back *q) {
   }
 }
 
+/* What z gets from the memory after the step; held vertices are where x_a is. */
+static HkStatus pull_memory(HkAdjoint *a, Back *q, double *by_end, HkError *error) {
+  const HkModel *m = a->sim->model;
+  if (!hk_memory_is_needed(m)) return HK_OK;
+  hk_vectors_zero(&a->space, by_end);
+  HK_TRY(hk_memory_pull_end(a, by_end, error));
+  for (int64_t c = 0; c < 3 * m->n; c++) *(a->held[c / 3] ? &q->x_a[c] : &q->z[c]) += by_end[c];
+  return HK_OK;
+}
+
 /* y is linear in b, v, v_old and the acceleration of the start, whose gradient is left in y. */
 static void pull_prediction(HkAdjoint *a, const Stage *s, Back *q) {
   const HkModel *m = a->sim->model;
@@ -162,6 +173,7 @@ HkStatus hk_stage_back(HkAdjoint *a, HkError *error) {
   for (int k = 0; k < 6; k++) *vectors[k] = a->w[3 + k];
   double *scratch = a->w[9];
   begin_back(a, &s, &q);
+  HK_TRY(pull_memory(a, &q, scratch, error));
   HK_TRY(hk_adjoint_solve(a, s.z, q.z, 0, q.l, error));
   estimate_error(a, &s, q.l, scratch);
   pull_prediction(a, &s, &q);
@@ -171,6 +183,7 @@ HkStatus hk_stage_back(HkAdjoint *a, HkError *error) {
   s.potential.rows = a->held;
   hk_forces_pull_back(&s.potential, q.l, q.z, NULL);
   pull_linearized(&s, &q, &a->space, scratch);
+  HK_TRY(hk_memory_pull_start(a, s.tau * s.tau, q.l, q.x, error));
   if (s.p->dampers) {
     HkSpringNumbers numbers = numbers_of(a);
     HkDamperPlaces places = {a->update.stage.old == 0 ? q.b : q.x, q.x_old, q.b, q.x_a};
@@ -238,6 +251,16 @@ static void push_equations(HkAdjoint *a, const Stage *s, const Forward *q, doubl
       q->r[c] += m->mass[c / 3] * q->y[c] - a->d->arrays.mass[c / 3] * (s->z[c] - p->y[c]);
 }
 
+/* What forces change by the memory before the step, and by its start. */
+static HkStatus push_memory(HkAdjoint *a, const Stage *s, Forward *q, double *f, HkError *error) {
+  if (!hk_memory_is_needed(a->sim->model)) return HK_OK;
+  hk_vectors_zero(&a->space, f);
+  HK_TRY(hk_memory_push_forces(a, s->tau * s->tau, q->x, f, error));
+  hk_adjoint_restrict(a, f);
+  hk_vectors_add(&a->space, 1, f, q->r, q->r);
+  return HK_OK;
+}
+
 HkStatus hk_stage_forward(HkAdjoint *a, HkError *error) {
   const HkModel *m = a->sim->model;
   HkDerivatives *d = a->d;
@@ -255,9 +278,13 @@ HkStatus hk_stage_forward(HkAdjoint *a, HkError *error) {
     hk_dampers_push_forward(s.p->dampers, &s.start, &numbers, &places, a->k, a->l0);
   }
   push_equations(a, &s, &q, scratch, dz);
+  HK_TRY(push_memory(a, &s, &q, scratch, error));
   HK_TRY(hk_adjoint_solve(a, s.z, q.r, 0, dz, error));
+  for (int64_t c = 0; c < 3 * m->n; c++)
+    if (a->held[c / 3]) dz[c] = q.z[c];
+  HK_TRY(hk_memory_push_end(a, q.x, dz, error));
   for (int64_t c = 0; c < 3 * m->n; c++) {
-    double z = a->held[c / 3] ? q.z[c] : dz[c], x = q.x[c], v = q.v[c];
+    double z = dz[c], x = q.x[c], v = q.v[c];
     q.x[c] = x + reach * (z - x);
     q.v[c] = reach * (z - q.b[c]) / s.tau + (1 - reach) * v;
     d->x_old[c] = x;

@@ -34,6 +34,7 @@ struct HkTape {
   HkState *moved, *before, *after; /* scratch, while it goes back or forward */
   Slot *slots; /* in use: 0 .. used - 1; the states behind them are free for use */
   int64_t used, made, most, capacity;
+  size_t bytes; /* for states, as the caller has said */
   int64_t repeated;
   int64_t version;   /* of the model, when the tape was made */
   int64_t steps_old; /* of the start */
@@ -63,6 +64,23 @@ static HkStatus keep(HkTape *t, const HkState *state, int64_t step, HkError *err
   return HK_OK;
 }
 
+/* Bytes of a state that is kept, which may get a history and springs. */
+static size_t state_bytes(const HkTape *t) {
+  const HkModel *m = t->sim->model;
+  bool springs = t->now->springs.count > 0 || t->control_count > 0;
+  size_t bytes = sizeof(HkState) + (t->sim->type->remembers ? 4 : 2) * hk_vector_bytes(m->n);
+  bytes += (size_t)m->pin_count + hk_state_memory_bytes(t->now);
+  return bytes + (springs ? (size_t)m->springs.count * HK_STATE_SPRING_BYTES : 0);
+}
+
+/* The number of states that the memory holds. */
+static int64_t slots_for(const HkTape *t) {
+  enum { SLOTS_MIN = 4, SLOTS_MAX = 1 << 24 };
+  size_t bytes = state_bytes(t) + 2 * sizeof *t->slots; /* the list grows by half */
+  double slots = floor((double)t->bytes / (double)bytes);
+  return slots < SLOTS_MIN ? SLOTS_MIN : slots > SLOTS_MAX ? SLOTS_MAX : (int64_t)slots;
+}
+
 /* Drops every other state but the start. */
 static void thin_out(HkTape *t) {
   int64_t kept = 0;
@@ -76,13 +94,13 @@ static void thin_out(HkTape *t) {
   t->used = kept;
 }
 
-/* Bytes of a state that is kept, which may get a history and springs. */
-static size_t state_bytes(const HkTape *t) {
-  const HkModel *m = t->sim->model;
-  bool springs = t->now->springs.count > 0 || t->control_count > 0;
-  size_t bytes = sizeof(HkState) + (t->sim->type->remembers ? 4 : 2) * hk_vector_bytes(m->n);
-  bytes += (size_t)m->pin_count;
-  return bytes + (springs ? (size_t)m->springs.count * HK_STATE_SPRING_BYTES : 0);
+/* States have grown, as forces remember more: fewer of them are kept. */
+static void notice_growth(HkTape *t) {
+  int64_t most = slots_for(t);
+  if (most >= t->most) return;
+  t->most = most;
+  while (t->used >= most) thin_out(t);
+  for (; t->made > most; t->made--) hk_state_destroy(&t->slots[t->made - 1].state);
 }
 
 /* ---- Controls ---- */
@@ -166,7 +184,6 @@ static HkStatus take_controls(HkTape *t, const HkTapeSettings *settings, HkError
 
 static HkStatus create(HkTape *t, const HkState *start, const HkTapeSettings *settings,
                        HkError *error) {
-  enum { SLOTS_MIN = 4, SLOTS_MAX = 1 << 24 };
   const HkModel *m = t->sim->model;
   HK_TRY(hk_adjoint_create(t->sim, &settings->adjoint, &t->adjoint, error));
   HK_TRY(hk_state_check(start, m, error));
@@ -174,9 +191,8 @@ static HkStatus create(HkTape *t, const HkState *start, const HkTapeSettings *se
   HkState **states[] = {&t->now, &t->moved, &t->before, &t->after};
   for (int k = 0; k < 4; k++) HK_TRY(hk_state_create(m, states[k], error));
   HK_TRY(hk_state_copy(start, t->now, error));
-  size_t bytes = state_bytes(t) + 2 * sizeof *t->slots; /* the list grows by half */
-  double slots = floor((double)settings->bytes / (double)bytes);
-  t->most = slots < SLOTS_MIN ? SLOTS_MIN : slots > SLOTS_MAX ? SLOTS_MAX : (int64_t)slots;
+  t->bytes = settings->bytes;
+  t->most = slots_for(t);
   t->stride = 1;
   t->version = hk_model_version(m);
   t->steps_old = start->steps;
@@ -283,6 +299,7 @@ HkStatus hk_tape_steps(HkTape *t, int64_t count, HkError *error) {
     }
     if (status > 0) worst = status;
     t->count++;
+    notice_growth(t);
     if (t->used == t->most) thin_out(t);
     while (t->stride > 1 && t->used >= t->most / 2 + 1) thin_out(t);
     if (t->count % t->stride == 0) HK_TRY(keep(t, t->now, t->count, error));

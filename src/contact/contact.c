@@ -13,6 +13,7 @@
  * contact corrects them by impulses (correct.c).
  */
 #include "base/vec.h"
+#include "contact/derivative.h"
 #include "contact/energy.h"
 #include "contact/friction.h"
 #include "contact/impulse.h"
@@ -321,6 +322,11 @@ static bool must_correct(const void *chosen, const char **why) {
   return ((const HkContactParams *)chosen)->restitution > 0;
 }
 
+/* The start of a motion would not be the state that was given. */
+static const char *not_differentiable(const void *chosen) {
+  return ((const HkContactParams *)chosen)->untangle ? "untangle" : NULL;
+}
+
 /* ---- The force ---- */
 
 const HkForceType hk_force_contact = {
@@ -359,4 +365,9 @@ const HkForceType hk_force_contact = {
     .energy_change = hk_contact_energy_change,
     .add = hk_contact_add,
     .jacobian = hk_contact_jacobian,
+    .differentiable = "friction|friction_kinetic|height",
+    .not_differentiable = not_differentiable,
+    .memory_numbers = hk_contact_memory_numbers,
+    .resume_step = hk_contact_resume_step,
+    .step_product = hk_contact_step_product,
 };

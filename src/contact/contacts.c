@@ -115,6 +115,14 @@ static void find_pose(const HkWall *wall, double t, HkPose *pose) {
   if (wall->obstacle) hk_obstacle_pose(wall->obstacle, t, pose->R, pose->T);
 }
 
+void hk_contacts_obstacle_vertex(const HkContacts *c, int32_t vertex, double t, double x[3]) {
+  const HkModel *m = c->model;
+  int64_t own = vertex - c->data->features.n, at = own;
+  int k = 0;
+  while (at >= m->obstacles[k].features.vertex_count) at -= m->obstacles[k++].features.vertex_count;
+  hk_obstacle_place(&m->obstacles[k], t, c->data->features.obstacle + 3 * own, x);
+}
+
 static int64_t obstacle_size(const HkContacts *c) {
   return 3 * (c->data->features.vertex_count - c->data->features.n);
 }

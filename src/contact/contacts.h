@@ -76,6 +76,11 @@ typedef struct HkContactData {
  * the ground is the group group_count. */
 void hk_contact_friction(const HkContactData *data, int group_a, int group_b, double *rest,
                          double *slide);
+/* settings.c: the derivatives of the static coefficient of hk_contact_friction, or of the kinetic
+ * one, by `friction` and by `friction_kinetic` of the force. */
+void hk_contact_friction_slope(const HkModel *model, const HkContactData *data,
+                               const HkContactParams *params, int group_a, int group_b,
+                               bool kinetic, double slope[2]);
 /* settings.c: makes what hk_contact_friction reads. */
 HkStatus hk_contact_set_friction(const HkModel *model, const HkContactParams *params,
                                  HkContactData *data, HkError *error);
@@ -277,9 +282,15 @@ static inline double hk_contacts_left(const HkContacts *c, double g) {
   if (left > MOST * c->data->ghat) left = MOST * c->data->ghat;
   return c->floor > 0 && c->floor < left ? c->floor : left;
 }
+/* Where a vertex of an obstacle is at time t (s). */
+void hk_contacts_obstacle_vertex(const HkContacts *contacts, int32_t vertex, double t, double x[3]);
 /* Fills x, xi, split and ghat of a pair. */
 void hk_contacts_pair(const HkContacts *contacts, const double *x, const int32_t vertex[4],
                       int split, HkContactPair *pair);
+/* c0 of pair.h */
+double hk_contacts_mollifier(const HkContacts *contacts, const int32_t vertex[4], int split);
+/* The stiffness (N/m) of a pair that was met in this step; 0: it was not. */
+double hk_contacts_stiffness(const HkContacts *contacts, uint64_t key);
 /* The most that two vertices of the two features of a candidate have come closer since its gap was
  * measured. */
 double hk_contacts_approach(const HkContacts *contacts, const double *x, const int32_t vertex[4],

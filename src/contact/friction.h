@@ -63,6 +63,8 @@ typedef struct HkFrictionContact {
   double n[3];
   double s[3];     /* m: the anchor at the start of the step, in the tangent plane */
   double limit, k; /* N, N/m */
+  double lambda;   /* N: normal force, of which the limit is a part */
+  bool slid;       /* the limit has the kinetic coefficient */
   double stored;   /* J: energy of the anchor in the memory of the state */
 } HkFrictionContact;
 
@@ -96,6 +98,10 @@ size_t hk_friction_bytes(const HkFriction *friction);
 HkStatus hk_friction_load(HkContacts *contacts, const HkForceMemory *memory, HkError *error);
 /* friction_memory.c: writes the anchors and the work. */
 HkStatus hk_friction_save(HkContacts *contacts, HkForceMemory *memory, HkError *error);
+/* friction_memory.c: the number of anchors in a memory that hk_friction_load has accepted. */
+int64_t hk_friction_anchor_count(const HkForceMemory *memory);
+/* friction_memory.c: finds the anchor with a key; returns its number, or -1, and leaves *anchor. */
+int64_t hk_friction_find_anchor(const HkForceMemory *memory, uint64_t key, HkAnchor *anchor);
 
 /* friction_anchors.c: the list friction->contact at the positions of `a`, where `found` touches. */
 HkStatus hk_friction_list(const HkForceArgs *a, const HkTouchings *found, HkError *error);

@@ -29,12 +29,8 @@ static double anchor_stiffness(const HkContacts *c, const int32_t *v, int count)
 
 /* The displacement that an obstacle's vertex makes in the step. */
 static void obstacle_move(const HkContacts *c, int32_t v, double t, double move[3]) {
-  const HkModel *m = c->model;
-  int64_t own = v - c->data->features.n, at = own;
-  int k = 0;
-  while (at >= m->obstacles[k].features.vertex_count) at -= m->obstacles[k++].features.vertex_count;
-  hk_obstacle_place(&m->obstacles[k], t + c->h, c->data->features.obstacle + 3 * own, move);
-  hk_axpy(-1, c->obstacle + 3 * own, move);
+  hk_contacts_obstacle_vertex(c, v, t + c->h, move);
+  hk_axpy(-1, c->obstacle + 3 * (v - c->data->features.n), move);
 }
 
 /* Whether the velocities take a new contact beyond its static limit within the step. */
@@ -146,6 +142,8 @@ static HkStatus append(const HkForceArgs *a, Touch *touch, const HkAnchor *ancho
   if (!slid && (!anchor || anchor->kind == HK_ANCHOR_NEW) && touch->rest != touch->slide)
     slid = slides(a, t, touch->rest * lambda);
   t->limit = (slid ? touch->slide : touch->rest) * lambda;
+  t->lambda = lambda;
+  t->slid = slid;
   if (anchor) t->stored = stored_in(anchor);
   if (!(t->limit > 0)) {
     f->lost += t->stored;

@@ -68,6 +68,31 @@ HkStatus hk_friction_load(HkContacts *c, const HkForceMemory *memory, HkError *e
   return HK_OK;
 }
 
+int64_t hk_friction_anchor_count(const HkForceMemory *memory) {
+  Head head = {0};
+  if (memory->size > 0) memcpy(&head, memory->bytes, sizeof head);
+  return head.count;
+}
+
+int64_t hk_friction_find_anchor(const HkForceMemory *memory, uint64_t key, HkAnchor *anchor) {
+  int64_t low = 0, high = hk_friction_anchor_count(memory);
+  const char *at = memory->bytes + sizeof(Head);
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    HkAnchor found;
+    memcpy(&found, at + (size_t)middle * sizeof found, sizeof found);
+    if (found.key == key) {
+      *anchor = found;
+      return middle;
+    }
+    if (found.key < key)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return -1;
+}
+
 HkStatus hk_friction_save(HkContacts *c, HkForceMemory *memory, HkError *error) {
   HkFriction *f = c->friction;
   Head head = {.version = VERSION, .count = f->anchor_count, .work = f->work};

@@ -236,6 +236,38 @@ static void set_closest(const HkContactPair *pair, const HkTouch *touch, double 
     }
 }
 
+/* (w w^T (I - n n^T) - sum of b_i (T^-1)_ij b_j^T) / d */
+void hk_pair_gap_hessian(const HkContactPair *pair, const HkTouch *touch, double H[144]) {
+  const double *w = touch->w, *n = touch->n;
+  double d = touch->g + pair->xi, q[2][12];
+  set_closest(pair, touch, 1 / d, q);
+  for (int k = 0; k < 144; k++) {
+    int a = k / 36, b = k % 12 / 3, r = k / 12 % 3, c = k % 3;
+    double across = (r == c) - n[r] * n[c];
+    H[k] = w[a] * w[b] * across / d;
+    for (int i = 0; i < 2; i++) H[k] -= q[i][k / 12] * q[i][k % 12];
+  }
+}
+
+void hk_pair_force_gradient(const HkContactPair *pair, const HkTouch *touch, const double n[3],
+                            double by_x[12]) {
+  double s = touch->g / pair->ghat, K[9], along, C[12];
+  memset(by_x, 0, 12 * sizeof *by_x);
+  if (pair->flat.edges) { /* -n . dB/dx of the point */
+    hk_flat_hessian(pair, touch, K, &along);
+    for (int r = 0; r < 3; r++)
+      for (int c = 0; c < 3; c++) by_x[r] -= K[3 * r + c] * n[c];
+    return;
+  }
+  Mollifier m = mollify(pair);
+  double bend = pair->k * hk_barrier_curvature(s) * m.value;
+  for (int a = 0; a < 4; a++) hk_axpy(-bend * touch->w[a], touch->n, by_x + 3 * a);
+  if (m.slope == 0) return;
+  cross_gradient(&m, C);
+  double turning = pair->k * pair->ghat * hk_barrier_slope(s) * m.slope;
+  for (int k = 0; k < 12; k++) by_x[k] -= turning * C[k];
+}
+
 void hk_pair_term(const HkContactPair *pair, const HkTouch *touch, double K[6], double *across,
                   double q[2][12]) {
   double s = touch->g / pair->ghat, mu = mollify(pair).value;

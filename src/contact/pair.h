@@ -59,6 +59,11 @@ void hk_pair_gradient(const HkContactPair *pair, const HkTouch *touch, double G[
  * hk_pair_projected_rest in the projected one. */
 void hk_pair_term(const HkContactPair *pair, const HkTouch *touch, double K[6], double *across,
                   double q[2][12]);
+/* d2g/dx2 (1/m, row by row). */
+void hk_pair_gap_hessian(const HkContactPair *pair, const HkTouch *touch, double H[144]);
+/* The derivative (N/m) of the normal force -dB/dg by x; of flat edges, that of its part along n. */
+void hk_pair_force_gradient(const HkContactPair *pair, const HkTouch *touch, const double n[3],
+                            double by_x[12]);
 /* What d2B/dx2 (N/m, row by row) has besides, because of mu or of flat edges, for which it has the
  * point alone; false, and nothing, where mu is 1 and no edge is flat. */
 bool hk_pair_turning(const HkContactPair *pair, const HkTouch *touch, double H[144]);

@@ -95,6 +95,40 @@ void hk_contact_friction(const HkContactData *d, int group_a, int group_b, doubl
   if (!isnan(pair->friction_kinetic)) *slide = pair->friction_kinetic;
 }
 
+/* Where the coefficient of a group comes from: 0 friction or 1 friction_kinetic of the force, or -1
+ * a value of its own; see coefficients_of. */
+static int source_of(const HkModel *m, const HkContactParams *p, int group, bool kinetic) {
+  double own = NAN, own_kinetic = NAN;
+  if (group < m->body_count) {
+    own = m->bodies[group].contact.friction;
+    own_kinetic = m->bodies[group].contact.friction_kinetic;
+  } else if (group < m->body_count + m->obstacle_count) {
+    own = m->obstacles[group - m->body_count].friction;
+    own_kinetic = m->obstacles[group - m->body_count].friction_kinetic;
+  }
+  if (kinetic && !isnan(own_kinetic)) return -1;
+  if (!isnan(own)) return -1;
+  return kinetic && !isnan(p->friction_kinetic);
+}
+
+void hk_contact_friction_slope(const HkModel *m, const HkContactData *d, const HkContactParams *p,
+                               int group_a, int group_b, bool kinetic, double slope[2]) {
+  const int group[2] = {group_a, group_b};
+  int a = group_a < group_b ? group_a : group_b, b = group_a < group_b ? group_b : group_a;
+  const HkCompiledPair *pair = find_pair(d, a, b);
+  double mu[2];
+  slope[0] = slope[1] = 0;
+  if (pair && !isnan(pair->friction)) return;
+  if (pair && kinetic && !isnan(pair->friction_kinetic)) return;
+  for (int k = 0; k < 2; k++)
+    mu[k] = kinetic ? d->coefficients[group[k]].slide : d->coefficients[group[k]].rest;
+  for (int k = 0; k < 2; k++) {
+    int source = source_of(m, p, group[k], kinetic);
+    if (source < 0) continue;
+    slope[source] += mu[0] == mu[1] ? 0.5 : 0.5 * sqrt(mu[1 - k] / mu[k]);
+  }
+}
+
 static const char *group_name(const HkModel *m, int group) {
   if (group < m->body_count) return m->bodies[group].name;
   group -= m->body_count;

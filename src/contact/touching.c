@@ -79,8 +79,7 @@ static double stiffness(const HkContacts *c, const int32_t *v, const double *w, 
   return free > 0 ? INERTIA * mass / (free * c->h * c->h) + sum : 0;
 }
 
-/* c0 of pair.h */
-static double rest_mollifier(const HkContacts *c, const int32_t v[4], int split) {
+double hk_contacts_mollifier(const HkContacts *c, const int32_t v[4], int split) {
   const HkFeatures *f = &c->data->features;
   double X[12];
   for (int a = 0; a < 4; a++) {
@@ -104,6 +103,11 @@ static int64_t find_met(const HkContacts *c, uint64_t key) {
   return low;
 }
 
+double hk_contacts_stiffness(const HkContacts *c, uint64_t key) {
+  int64_t at = find_met(c, key);
+  return at < c->met_count && c->met[at].key == key ? c->met[at].k : 0;
+}
+
 /* Appends the pair of a candidate if it touches. *met: of the pairs that were met, one that is not
  * behind it. */
 static void find_touching(const Loop *a, int64_t e, int64_t *met, HkPiece *piece) {
@@ -125,7 +129,7 @@ static void find_touching(const Loop *a, int64_t e, int64_t *met, HkPiece *piece
     t.k = c->met[*met].k;
   }
   pair.k = t.k;
-  pair.c0 = t.c0 = rest_mollifier(c, t.vertex, t.split);
+  pair.c0 = t.c0 = hk_contacts_mollifier(c, t.vertex, t.split);
   t.energy = hk_pair_energy(&pair, &t.touch, &t.slope, &t.turns);
   HkTouching *to = hk_piece_append(piece);
   if (to) *to = t;

@@ -237,8 +237,7 @@ static uint64_t memory_key(const HkCompiledForce *force) {
   return hk_hash(key, &force->id, sizeof force->id);
 }
 
-/* Returns a force's memory in a state to be read; it is empty if the state has none. */
-static HkForceMemory memory_of(const HkState *state, const HkCompiledForce *force) {
+HkForceMemory hk_force_memory_of(const HkState *state, const HkCompiledForce *force) {
   const HkForceMemory *memory = hk_state_memory(state, memory_key(force));
   return memory ? *memory : (HkForceMemory){0};
 }
@@ -252,7 +251,7 @@ HkStatus hk_forces_load(const HkModel *m, const HkForceWork *work, const HkState
   for (int f = 0; f < m->force_count; f++) {
     if (!m->forces[f].type->remembers) continue;
     HkForceArgs a = hk_force_args(m, f, work, state->time, state->x, state->v);
-    HkForceMemory memory = memory_of(state, &m->forces[f]);
+    HkForceMemory memory = hk_force_memory_of(state, &m->forces[f]);
     a.memory = &memory;
     HK_TRY(load(m->forces[f].type, &a, error));
   }
@@ -288,7 +287,7 @@ HkStatus hk_forces_begin_step(const HkModel *m, const HkForceWork *work, const H
     HkForceArgs a = hk_force_args(m, f, work, state->time, state->x, state->v);
     HkForceMemory memory = {0};
     if (type->remembers) {
-      memory = memory_of(state, &m->forces[f]);
+      memory = hk_force_memory_of(state, &m->forces[f]);
       a.memory = &memory;
       HK_TRY(load(type, &a, error));
     }

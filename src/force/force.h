@@ -123,6 +123,27 @@ typedef enum HkDeviceForce {
   HK_DEVICE_FORCE_POINT_LOAD
 } HkDeviceForce;
 
+/* Derivatives of the step that has just been made, as far as they are not Jacobians of the forces
+ * at its end. Outputs are the forces at the end and the numbers of the memory afterwards; inputs
+ * are the positions at the end (for the memory alone), and the rest: positions at the start, the
+ * numbers of the memory before, masses, springs and parameters. A product goes back, from outputs
+ * to inputs, or forward, and adds to what is there. */
+typedef struct HkStepProduct HkStepProduct;
+struct HkStepProduct {
+  bool back;
+  bool forces, memory; /* outputs that take part */
+  bool end, rest;      /* inputs that take part */
+  double scale;        /* of the forces */
+  double *f;           /* 3 n */
+  double *x_end, *x_start;
+  double *mass, *k, *l0;
+  double *from_numbers, *to_numbers;
+  const double *start;            /* m, 3 n: positions at the start */
+  const HkForceMemory *from, *to; /* before and afterwards */
+  /* The derivative that belongs to a number in the parameter struct of the force. */
+  double *(*number)(const HkStepProduct *product, const double *number);
+};
+
 typedef struct HkForceType {
   HkSchema schema;
   HkDeviceForce on_device;
@@ -225,6 +246,8 @@ typedef struct HkForceType {
   /* The parameters by which the force can be differentiated, such as "k|target"; NULL: it cannot be
    * differentiated at all. */
   const char *differentiable;
+  /* Returns the parameter with whose value it cannot; NULL, or no function: there is none. */
+  const char *(*not_differentiable)(const void *params);
   /* Columns of the force with respect to them and to masses; NULL: there are none. Forces with
    * `accelerate` give the columns of that acceleration, at vertex 0. */
   void (*columns)(const HkForceArgs *a, HkColumnSink *sink);
@@ -232,6 +255,13 @@ typedef struct HkForceType {
    * a->curvature says, C the damping matrix of `damping`. NULL: they are 0. */
   void (*stiffness_columns)(const HkForceArgs *a, const double *w, HkColumnSink *sink);
   void (*damping_columns)(const HkForceArgs *a, const double *w, HkColumnSink *sink);
+  /* How many numbers a memory has derivatives by; NULL: none. */
+  int64_t (*memory_numbers)(const HkForceMemory *memory);
+  /* After a step that has ended at a->x: the force is as it was within the step, at its end, until
+   * the next step begins. NULL: nothing. */
+  void (*resume_step)(const HkForceArgs *a);
+  /* Then: products with the derivatives of the step; NULL: there are none besides the Jacobians. */
+  HkStatus (*step_product)(const HkForceArgs *a, const HkStepProduct *product, HkError *error);
 } HkForceType;
 
 const HkForceType *hk_force_type(const HkSchema *schema);
@@ -262,6 +292,8 @@ HkStatus hk_force_work_fit(const HkModel *model, HkForceWork *work, HkError *err
 size_t hk_force_work_bytes(const HkModel *model, const HkForceWork *work);
 void hk_force_work_destroy(const HkModel *model, HkForceWork *work);
 
+/* Returns a force's memory in a state to be read; it is empty if the state has none. */
+HkForceMemory hk_force_memory_of(const HkState *state, const HkCompiledForce *force);
 /* Whether the index-th force has an energy that is not linear in x, and gives its Hessian by
  * blocks (blocks.h). */
 static inline bool hk_force_has_blocks(const HkModel *model, int index) {

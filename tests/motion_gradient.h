@@ -1,0 +1,31 @@
+/* Gradients of the motions of small scenes against central differences of the motions themselves,
+ * by every number that a motion depends on; and both directions of differentiation against each
+ * other.
+ */
+#ifndef HOOKE_TEST_MOTION_GRADIENT_H
+#define HOOKE_TEST_MOTION_GRADIENT_H
+
+#include "world.h"
+
+#include "hooke/adjoint.h"
+
+typedef struct GradientCase {
+  const char *name, *text;
+  double h;         /* s; 0: 0.01 */
+  int settle;       /* steps before the motion begins */
+  int steps;        /* of the motion; 0: 10 */
+  double length;    /* m, by which positions change in differences; 0: 1 */
+  double tolerance; /* of gradients, relative; 0: 1e-6 */
+} GradientCase;
+
+/* The world of a case whose steps are solved to rounding: differences of two motions have no other
+ * digits. */
+World gradient_world(const GradientCase *c, const char *integrator);
+/* Random numbers that stay the same, for coordinate c of what is called `salt`. */
+double gradient_weight(int64_t c, uint64_t salt);
+/* Checks that each derivative is that of central differences. */
+void gradient_check(const GradientCase *c, const char *integrator);
+/* Checks that <u, J p> = <J^T u, p> for random u and p, to 1e-12. */
+void gradient_check_transpose(const GradientCase *c, const char *integrator);
+
+#endif

@@ -1,0 +1,136 @@
+/* Gradients of motions with contact and friction: by differences of the motions, and both
+ * directions against each other. */
+#include "motion_gradient.h"
+
+#include "hooke/extend.h"
+
+#define BLOCK(Y)                                                                                   \
+  "{'shape': {'type': 'block', 'nx': 3, 'ny': 2, 'nz': 2, 'size': [0.2, 0.1, 0.1]}, 'springs': "   \
+  "{'k': 300, 'damping': 0.2}, 'mass': {'total': 0.5}, 'velocity': [0.5, -0.05, 0.3], 'stretch': " \
+  "1.05, "                                                                                         \
+  "'transform': {'translate': [0, " Y ", 0], 'axis': [0.2, 0.3, 1], 'angle': 3}}"
+#define SHEET(NAME, Y)                                                                             \
+  "{'name': '" NAME "', 'shape': {'type': 'grid', 'nx': 3, 'ny': 3, 'plane': 'xz', 'width': 0.2, " \
+  "'height': 0.2, 'centered': true}, 'springs': {'k': 50, 'shear': true, 'damping': 0.05}, "       \
+  "'mass': {'total': 0.1}, 'velocity': [0.03, 0, 0.02], 'stretch': [1.06, 1, 1.04], 'transform': " \
+  "{'translate': [" Y ", " Y ", 0], 'axis': [0, 1, 0], 'angle': 20}}"
+#define CONTACT(PARAMS) "{'type': 'contact', 'self': false, " PARAMS "}"
+#define SCENE(BODIES, MORE, PARAMS)                                                                \
+  "{'bodies': [" BODIES "], " MORE "'forces': ['gravity', " CONTACT(PARAMS) "], 'outputs': []}"
+
+#define GROUND "'ground': true, "
+#define TURNING                                                                                    \
+  "'obstacles': [{'type': 'plane', 'normal': [0.05, 1, 0], 'motion': {'type': 'rotation', "        \
+  "'center': [0.3, 0, 0.1], 'axis': [0.05, 1, 0], 'speed': 60}}], "
+#define BALL "'obstacles': [{'type': 'ball', 'center': [0.1, -0.301, 0.05], 'radius': 0.3}], "
+
+/* A block falls on something, and slides or sticks. */
+static const GradientCase falling[] = {
+    {.name = "hardly any friction",
+     .text = SCENE(BLOCK("0.006"), "", GROUND "'height': -0.001, 'friction': 1e-3")},
+    {.name = "slides", .text = SCENE(BLOCK("0.006"), "", GROUND "'friction': 0.3")},
+    {.name = "sticks", .text = SCENE(BLOCK("0.006"), "", GROUND "'friction': 2")},
+    {.name = "two coefficients",
+     .text = SCENE(BLOCK("0.006"), "", GROUND "'friction': 0.5, 'friction_kinetic': 0.2")},
+    {.name = "ipc",
+     .text = SCENE(BLOCK("0.006"), "", GROUND "'friction': 0.3, 'friction_law': 'ipc'")},
+    {.name = "a plane that turns", .text = SCENE(BLOCK("0.006"), TURNING, "'friction': 0.4")},
+    {.name = "two dimensions",
+     .text =
+         "{'dimension': 2, 'bodies': [{'shape': {'type': 'grid', 'nx': 3, 'ny': 2, 'width': 0.2, "
+         "'height': 0.1}, 'springs': {'k': 200, 'shear': true}, 'mass': {'total': 0.3}, "
+         "'velocity': [0.4, -0.1, 0], 'stretch': 1.05, 'transform': {'translate': [0, 0.005, "
+         "0]}}], 'forces': "
+         "['gravity', " CONTACT(GROUND "'friction': 0.3") "], 'outputs': []}"},
+};
+enum { FALLING = sizeof falling / sizeof falling[0] };
+
+/* Pairs of features that touch from the start: their barriers depend on the state alone. */
+static const GradientCase touching[] = {
+    {.name = "a block on a ball",
+     .text = SCENE(BLOCK("0.006"), BALL, "'friction': 0.9"),
+     .settle = 120},
+    {.name = "sheets",
+     .text = SCENE(SHEET("one", "0.002") ", " SHEET("two", "0.005"), "", GROUND "'friction': 0.3"),
+     .settle = 30},
+};
+enum { TOUCHING = sizeof touching / sizeof touching[0] };
+
+static const char *const integrators[] = {"backward_euler", "bdf2"};
+
+TEST(gradients_with_contact_and_friction_are_those_of_central_differences) {
+  for (int s = 0; s < FALLING; s++)
+    for (int k = 0; k < 2; k++) {
+      GradientCase c = falling[s];
+      c.length = 0.1;
+      c.tolerance = 1e-6;
+      gradient_check(&c, integrators[k]);
+      gradient_check_transpose(&c, integrators[k]);
+    }
+}
+
+TEST(gradients_of_pairs_that_touch_are_those_of_central_differences) {
+  for (int s = 0; s < TOUCHING; s++) {
+    GradientCase c = touching[s];
+    c.length = 0.01;
+    c.tolerance = 1e-5;
+    c.steps = 1;
+    gradient_check(&c, "backward_euler");
+    gradient_check_transpose(&c, "backward_euler");
+  }
+}
+
+/* ---- Tapes ---- */
+
+static void add_x(void *user, int64_t step, const HkState *state, double *dx, double *dv) {
+  const double *x = hk_state_positions(state);
+  (void)dv;
+  for (int64_t c = 0; c < 3 * hk_state_vertex_count(state) && step == *(const int64_t *)user; c++)
+    dx[c] += x[c];
+}
+
+/* What friction remembers makes states grow; steps are made again from those that are kept. */
+TEST(gradients_with_friction_do_not_depend_on_how_many_states_are_kept) {
+  static const size_t memory[] = {1u << 30, 20000, 1};
+  int64_t steps = 40;
+  World w = gradient_world(&falling[1], "backward_euler");
+  HkDerivatives *d[3] = {NULL};
+  if (!w.state) return;
+  size_t bytes = (size_t)hk_state_vertex_count(w.state) * 3 * sizeof(double);
+  for (int k = 0; k < 3; k++) {
+    HkTapeSettings settings = hk_tape_settings_default();
+    HkTape *tape = NULL;
+    settings.bytes = memory[k];
+    MUST(hk_derivatives_create(w.model, &d[k], error));
+    MUST(hk_tape_create(w.sim, w.state, &settings, &tape, error));
+    MUST(hk_tape_steps(tape, steps, error));
+    MUST(hk_tape_backward(tape, add_x, &steps, d[k], NULL, error));
+    CHECK((hk_tape_repeated(tape) > 0) == (k > 0));
+    HkDerivativeArrays a = hk_derivatives_arrays(d[0]), b = hk_derivatives_arrays(d[k]);
+    CHECK(memcmp(a.x, b.x, bytes) == 0 && memcmp(a.v, b.v, bytes) == 0);
+    hk_tape_destroy(&tape);
+  }
+  for (int k = 0; k < 3; k++) hk_derivatives_destroy(&d[k]);
+  world_destroy(&w);
+}
+
+/* A step in contact is made again before it is differentiated. */
+TEST(a_step_that_leads_elsewhere_is_refused) {
+  World w = gradient_world(&falling[1], "backward_euler");
+  HkState *after = NULL;
+  HkAdjoint *adjoint = NULL;
+  HkDerivatives *d = NULL;
+  if (!w.state) return;
+  MUST(hk_state_create(w.model, &after, error));
+  MUST(hk_adjoint_create(w.sim, NULL, &adjoint, error));
+  MUST(hk_derivatives_create(w.model, &d, error));
+  MUST(hk_state_copy(w.state, after, error));
+  MUST(hk_sim_step(w.sim, after, error));
+  MUST(hk_adjoint_step(adjoint, w.state, after, d, error));
+  hk_state_x(after)[4] += 1e-6;
+  FAILS(hk_adjoint_step(adjoint, w.state, after, d, error), HK_ERROR_INVALID, "does not lead");
+  hk_state_destroy(&after);
+  hk_adjoint_destroy(&adjoint);
+  hk_derivatives_destroy(&d);
+  world_destroy(&w);
+}
