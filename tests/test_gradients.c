@@ -3,6 +3,7 @@
  * other. */
 #include "adjoint/derivatives.h"
 #include "model_by_hand.h"
+#include "motion/motion.h"
 #include "world.h"
 
 #include "hooke/adjoint.h"
@@ -729,4 +730,34 @@ TEST(differentiable_parameters_are_parameters) {
       CHECK(hk_param_find(&type->schema, word));
     CHECK(!words[0] || type->columns || type->step_product);
   }
+}
+
+/* Whether docs/gradients.md has the row of a force or a motion, with its parameters. */
+static void find_row(const char *text, const char *name, const char *differentiable) {
+  char row[400], words[200];
+  int length = snprintf(row, sizeof row, "| `%s` | ", name);
+  snprintf(words, sizeof words, "%s", differentiable);
+  for (char *word = strtok(words, "|"); word; word = strtok(NULL, "|"))
+    length += snprintf(row + length, sizeof row - (size_t)length, "`%s`, ", word);
+  row[length - 2] = 0;
+  if (!strstr(text, row)) test_fail("docs/gradients.md", 0, "there is no row %s", row);
+}
+
+TEST(differentiable_parameters_are_documented) {
+  FILE *file = fopen(HOOKE_SOURCE_DIR "/docs/gradients.md", "r");
+  enum { SIZE = 1 << 17 };
+  char *text = calloc(SIZE, 1);
+  if (!file) test_fail("docs/gradients.md", 0, "the page is not there");
+  if (file) CHECK(fread(text, 1, SIZE - 1, file) > 0);
+  if (file) fclose(file);
+  for (int k = 0; hk_schema_at(HK_FORCE, k); k++) {
+    const HkForceType *type = hk_force_type(hk_schema_at(HK_FORCE, k));
+    if (type->differentiable && type->differentiable[0])
+      find_row(text, type->schema.name, type->differentiable);
+  }
+  for (int k = 0; hk_schema_at(HK_MOTION, k); k++) {
+    const HkMotionType *type = hk_motion_type(hk_schema_at(HK_MOTION, k));
+    if (type->differentiable) find_row(text, type->schema.name, type->differentiable);
+  }
+  free(text);
 }

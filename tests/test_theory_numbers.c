@@ -1,7 +1,11 @@
 /* The measured numbers of docs/theory.md: each test prints the rows that the page quotes and checks
  * them within a range. Whoever changes a method sees here which row of the page to change. */
 #include "matrix_by_hand.h"
+#include "model_by_hand.h"
 #include "world.h"
+
+#include "hooke/adjoint.h"
+#include "model/model.h"
 
 /* Quoted numbers have two or three digits; machines differ in the last of them. */
 static const double QUOTED = 0.02;
@@ -401,6 +405,188 @@ TEST(theory_iterations_of_linear_solvers) {
       printf(" %d", iterations);
       CHECK(abs(iterations - quoted) <= 1 + abs(quoted) / 10);
       CHECK((iterations < 0) == (quoted < 0));
+    }
+    printf("\n");
+  }
+}
+
+/* ---- Section 10: gradients ---- */
+
+/* A tape of an oscillator with memory for so many states. Returns the number of steps that are made
+ * again on the way back, as a part of all. */
+static double repeated_part(int64_t steps, int64_t states) {
+  World w = oscillator("'verlet'", 0.1, 0);
+  HkTapeSettings settings = hk_tape_settings_default();
+  HkTape *tape = NULL;
+  HkDerivatives *d = NULL;
+  HkError error = {0};
+  double part = NAN;
+  if (!w.sim) return part;
+  settings.bytes = (size_t)states * (hk_state_bytes(w.state) + 32);
+  if (hk_derivatives_create(w.model, &d, &error) >= 0 &&
+      hk_tape_create(w.sim, w.state, &settings, &tape, &error) >= 0 &&
+      hk_tape_steps(tape, steps, &error) >= 0 &&
+      hk_tape_backward(tape, NULL, NULL, d, NULL, &error) >= 0)
+    part = (double)hk_tape_repeated(tape) / (double)steps;
+  else
+    test_fail(__FILE__, __LINE__, "%s", error.text);
+  hk_tape_destroy(&tape);
+  hk_derivatives_destroy(&d);
+  world_destroy(&w);
+  return part;
+}
+
+TEST(theory_steps_made_again_by_memory) {
+  static const struct {
+    int64_t states;
+    double quoted[2]; /* of 1000 and 10,000 steps */
+  } rows[] = {{4, {9.36, 24.03}},  {10, {3.34, 6.28}},  {30, {1.8, 2.72}},
+              {100, {0.97, 1.75}}, {300, {0.88, 0.99}}, {1000, {0.5, 0.97}}};
+  static const int64_t steps[] = {1000, 10000};
+  for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+    printf("  %5lld states:", (long long)rows[r].states);
+    for (int q = 0; q < 2; q++) {
+      double part = repeated_part(steps[q], rows[r].states);
+      printf(" %6.2f", part);
+      CHECK_QUOTED(part, rows[r].quoted[q]);
+    }
+    printf("\n");
+  }
+}
+
+enum { GRADIENT_STEPS = 10 };
+
+/* L = 1/2 sum |x - x0|^2 after GRADIENT_STEPS. */
+static void add_distance(void *user, int64_t step, const HkState *state, double *dx, double *dv) {
+  const double *x = hk_state_positions(state), *x0 = user;
+  (void)dv;
+  if (step != GRADIENT_STEPS) return;
+  for (int64_t c = 0; c < 3 * hk_state_vertex_count(state); c++) dx[c] += x[c] - x0[c];
+}
+
+/* What a tape finds of the falling cloth. */
+typedef struct Fall {
+  double loss, estimate; /* m^2 */
+  double relative;
+  double by_k[3 * 41 * 41 * 4]; /* gradient by the stiffness of each spring */
+  int64_t springs;
+} Fall;
+
+/* Steps get so many iterations of local/global; 0: Newton's method to rounding. */
+static void look_at_fall(int iterations, Fall *f) {
+  char text[200];
+  snprintf(text, sizeof text,
+           "{'type': 'backward_euler', 'minimizer': {'type': '%s', 'iterations': %d, 'tolerance': "
+           "1e-12}}",
+           iterations ? "local_global" : "newton", iterations ? iterations : 1000);
+  World w = cloth(1000, text);
+  HkTape *tape = NULL;
+  HkDerivatives *d = NULL;
+  HkAdjointInfo info = {0};
+  if (!w.sim) return;
+  double *x0 = w.model->x0;
+  MUST(hk_derivatives_create(w.model, &d, error));
+  MUST(hk_tape_create(w.sim, w.state, NULL, &tape, error));
+  MUST(hk_tape_steps(tape, GRADIENT_STEPS, error));
+  MUST(hk_tape_backward(tape, add_distance, x0, d, &info, error));
+  f->loss = 0;
+  for (int64_t c = 0; c < 3 * w.model->n; c++) {
+    double moved = hk_state_positions(hk_tape_state(tape))[c] - x0[c];
+    f->loss += 0.5 * moved * moved;
+  }
+  f->estimate = info.loss_error;
+  f->relative = info.relative_error;
+  f->springs = w.model->springs.count;
+  memcpy(f->by_k, hk_derivatives_arrays(d).k, (size_t)f->springs * sizeof *f->by_k);
+  hk_tape_destroy(&tape);
+  hk_derivatives_destroy(&d);
+  world_destroy(&w);
+}
+
+TEST(theory_error_of_gradients_of_unsolved_steps) {
+  LONG_TEST;
+  static const struct {
+    int iterations;
+    double loss, estimate, relative, gradient;
+  } rows[] = {{1, 0.34, 0.31, 1.5, 0.31},
+              {3, 0.018, 0.023, 0.16, 0.025},
+              {10, 2.2e-5, 2.7e-5, 1.9e-4, 6.5e-5},
+              {20, 1.3e-7, 2.3e-7, 1.6e-6, 2.4e-7}};
+  static Fall exact, fall;
+  look_at_fall(0, &exact);
+  CHECK(exact.estimate == 0);
+  for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+    double square = 0, off = 0;
+    look_at_fall(rows[r].iterations, &fall);
+    for (int64_t s = 0; s < exact.springs; s++) {
+      square += exact.by_k[s] * exact.by_k[s];
+      off += (fall.by_k[s] - exact.by_k[s]) * (fall.by_k[s] - exact.by_k[s]);
+    }
+    double loss = fabs(fall.loss / exact.loss - 1), estimate = fall.estimate / exact.loss;
+    printf("  %2d iterations: L off by %.2g, estimate %.2g; relative error %.2g, gradient off by "
+           "%.2g\n",
+           rows[r].iterations, loss, estimate, fall.relative, sqrt(off / square));
+    CHECK_NEAR(loss, rows[r].loss, 0.1 * rows[r].loss);
+    CHECK_NEAR(estimate, rows[r].estimate, 0.1 * rows[r].estimate);
+    CHECK_NEAR(fall.relative, rows[r].relative, 0.1 * rows[r].relative);
+    CHECK_NEAR(sqrt(off / square), rows[r].gradient, 0.1 * rows[r].gradient);
+  }
+}
+
+/* x of the first vertex after the last step. */
+static void add_first(void *user, int64_t step, const HkState *state, double *dx, double *dv) {
+  const int64_t *steps = user;
+  (void)state;
+  (void)dv;
+  if (step == *steps) dx[0] += 1;
+}
+
+/* |dL/dx0| of a cloth that swings from one corner for so many seconds. */
+static double size_of_gradient(const char *integrator, double seconds) {
+  char text[640];
+  snprintf(text, sizeof text,
+           "{'integrator': {'type': '%s', 'minimizer': {'type': 'newton', 'tolerance': 1e-8}}, "
+           "'time': {'step': 0.0166666666666666667}, 'bodies': [{'shape': {'type': 'grid', 'nx': "
+           "15, 'ny': 15}, 'springs': {'k': 200, 'shear': true}, 'mass': {'total': 0.3}}], "
+           "'pins': [{'select': 'top_left'}], 'forces': ['gravity'], 'outputs': []}",
+           integrator);
+  World w = world_parse(text);
+  HkTape *tape = NULL;
+  HkDerivatives *d = NULL;
+  HkError error = {0};
+  uint64_t seed = 5;
+  int64_t steps = (int64_t)(60 * seconds + 0.5);
+  double square = 0;
+  if (!w.sim) return NAN;
+  int64_t count = 3 * hk_state_vertex_count(w.state);
+  for (int64_t c = 0; c < count; c++) hk_state_v(w.state)[c] = 0.5 * test_random(&seed);
+  if (hk_derivatives_create(w.model, &d, &error) < 0 ||
+      hk_tape_create(w.sim, w.state, NULL, &tape, &error) < 0 ||
+      hk_tape_steps(tape, steps, &error) < 0 ||
+      hk_tape_backward(tape, add_first, &steps, d, NULL, &error) < 0)
+    test_fail(integrator, 0, "%s", error.text);
+  for (int64_t c = 0; d && c < count; c++)
+    square += hk_derivatives_arrays(d).x[c] * hk_derivatives_arrays(d).x[c];
+  hk_tape_destroy(&tape);
+  hk_derivatives_destroy(&d);
+  world_destroy(&w);
+  return sqrt(square);
+}
+
+/* docs/gradients.md, pitfalls. */
+TEST(theory_growth_of_gradients_of_a_swinging_cloth) {
+  LONG_TEST;
+  static const double seconds[] = {1, 2, 3, 4};
+  static const struct {
+    const char *name;
+    double quoted[4];
+  } rows[] = {{"backward_euler", {2.6, 3.8, 36, 22}}, {"bdf2", {8.8, 47, 710, 10900}}};
+  for (int r = 0; r < 2; r++) {
+    printf("  %-16s", rows[r].name);
+    for (int q = 0; q < 4; q++) {
+      double size = size_of_gradient(rows[r].name, seconds[q]);
+      printf(" %10.3g", size);
+      CHECK_NEAR(size, rows[r].quoted[q], 0.1 * rows[r].quoted[q]);
     }
     printf("\n");
   }

@@ -33,13 +33,14 @@ typedef struct HkDerivatives HkDerivatives;
 typedef struct HkDerivativeArrays {
   double *x, *v;   /* positions and velocities, three a vertex */
   double *mass;    /* one a vertex */
-  double *k, *l0;  /* one a spring, in the order of hk_model_springs */
+  double *k, *l0;  /* one a spring, in the order of hk_model_springs; broken ones have 0 */
   double *damping; /* one a spring; NAN if no spring is damped */
   double *places;  /* where pins are at time 0, three a pin in the order of hk_model_pins: their
                     * motions begin there */
 } HkDerivativeArrays;
 
-/* Makes derivatives of a model, all 0; the model has to outlive them and keep its forces. */
+/* Makes derivatives of a model, all 0; the model has to outlive them. Once its forces or motions
+ * get other tables, or become more or fewer, they are refused. */
 HK_API HkStatus hk_derivatives_create(const HkModel *model, HkDerivatives **derivatives,
                                       HkError *error);
 HK_API HkDerivativeArrays hk_derivatives_arrays(HkDerivatives *derivatives);
@@ -71,9 +72,9 @@ typedef struct HkAdjointInfo {
   int64_t indefinite;        /* steps that are not known to have led to a minimum */
   int64_t unsolved;          /* steps whose linear system was not solved to the accuracy */
   double residual;           /* |b - A x| / |b| of these systems, the largest */
-  /* Of implicit steps that are not solved to rounding, with g their gradient and l the solution of
-   * the adjoint system: what solving them would change the loss by, sum |l . g|, and the same as a
-   * part of what their motion changes it by, sum |l . M (x+ - x)|. */
+  /* Of steps that minimize and are not solved to rounding, with g their gradient and l the solution
+   * of the adjoint system: what solving them would change the loss by, sum |l . g|, and the same as
+   * a part of what their motion changes it by, sum |l . M (x+ - x)|. */
   double loss_error, relative_error;
 } HkAdjointInfo;
 
@@ -87,7 +88,7 @@ typedef struct HkAdjointSettings {
 } HkAdjointSettings;
 
 /* Prepares to differentiate the steps of a simulation, which has to outlive it; settings NULL: all
- * 0. */
+ * 0. A live change of the model ends it: steps after that are refused. */
 HK_API HkStatus hk_adjoint_create(HkSim *sim, const HkAdjointSettings *settings,
                                   HkAdjoint **adjoint, HkError *error);
 /* Goes back through the step that has led from `before` to `after`: d->x and d->v hold the gradient
@@ -97,7 +98,7 @@ HK_API HkStatus hk_adjoint_create(HkSim *sim, const HkAdjointSettings *settings,
 HK_API HkStatus hk_adjoint_step(HkAdjoint *adjoint, const HkState *before, const HkState *after,
                                 HkDerivatives *d, HkError *error);
 /* Goes forward through that step: d->x and d->v are a direction of change of `before` and become
- * that of `after`, all others are the directions of the parameters. */
+ * that of `after`, all others are the directions of the parameters. Returns as hk_adjoint_step. */
 HK_API HkStatus hk_adjoint_tangent(HkAdjoint *adjoint, const HkState *before, const HkState *after,
                                    HkDerivatives *d, HkError *error);
 HK_API HkAdjointInfo hk_adjoint_info(const HkAdjoint *adjoint);
@@ -121,14 +122,18 @@ typedef enum HkControlKind {
 /* Values for each step of a tape, one after the other: one a spring, or three a vertex. */
 typedef struct HkControl {
   HkControlKind kind;
-  double *array;        /* of HK_CONTROL_FORCE: the array that the model reads; the caller's */
+  /* Of HK_CONTROL_FORCE: the array that the model reads; the caller's. It has the values of one of
+   * the steps after any call of the tape. */
+  double *array;
   int force;            /* of HK_CONTROL_FORCE: its number among the forces of the model */
   const double *values; /* the caller's; constant while the tape is in use */
   double *gradient;     /* as long as values: += dL/dvalues in hk_tape_backward; NULL: not needed */
 } HkControl;
 
 typedef struct HkTapeSettings {
-  size_t bytes; /* memory for states that are kept; steps between them are made again */
+  /* Memory for states that are kept, at least four; steps between them are made again. Four more
+   * states, and the workspace of the adjoint, come on top. */
+  size_t bytes;
   HkAdjointSettings adjoint;
   const HkControl *controls;
   int control_count;
@@ -141,7 +146,8 @@ HK_API HkTapeSettings hk_tape_settings_default(void);
  * model and settings must not change while it is in use. */
 HK_API HkStatus hk_tape_create(HkSim *sim, const HkState *start, const HkTapeSettings *settings,
                                HkTape **tape, HkError *error);
-/* Makes and records steps; HK_NOT_CONVERGED where one did not converge, as hk_sim_step. */
+/* Makes and records steps; HK_NOT_CONVERGED where one did not converge, as hk_sim_step. After an
+ * error, a blow-up too, the tape ends with the last good step, and can be used. */
 HK_API HkStatus hk_tape_steps(HkTape *tape, int64_t count, HkError *error);
 /* The number of steps, and the state after the last one; owned by the tape. */
 HK_API int64_t hk_tape_count(const HkTape *tape);

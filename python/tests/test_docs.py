@@ -14,7 +14,7 @@ import hooke
 import pytest
 
 ROOT = pathlib.Path(__file__).parents[2]
-DOCUMENTS = ["README.md", "docs/python.md", "docs/python_from_others.md"]
+DOCUMENTS = ["README.md", "docs/python.md", "docs/python_from_others.md", "docs/gradients.md"]
 TABLES = ["docs/python.md"]  # whose tables have snippets, too
 OPTIONAL = {"cupy", "jax", "matplotlib", "mpi4py", "mujoco", "newton", "scipy", "taichi", "torch", "warp"}
 GPU_SECTION = "## On a GPU"

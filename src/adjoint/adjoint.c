@@ -65,7 +65,7 @@ static HkStatus solve_indefinite(HkAdjoint *a, const double *at, const double *b
   if (!a->minres) HK_TRY(hk_minres_create(p, &a->minres, error));
   HK_TRY(hk_minres_solve(a->minres, at, b, a->settings.accuracy, x, &iterations, &residual, error));
   a->info.indefinite++;
-  if (residual > a->settings.accuracy) a->info.unsolved++;
+  if (!(residual <= a->settings.accuracy)) a->info.unsolved++;
   a->info.linear_iterations += iterations;
   a->info.residual = fmax(a->info.residual, residual);
   return HK_OK;
@@ -149,6 +149,9 @@ static HkStatus create(HkAdjoint *a, HkError *error) {
   HkUpdate update;
   HK_TRY(check(a->sim, error));
   HK_TRY(hk_state_create(m, &a->before, error));
+  /* After live changes the simulation may renew the problem that linear systems come from. */
+  HK_TRY(hk_sim_steps(a->sim, a->before, 0, error));
+  a->version = hk_model_version(m);
   HK_TRY(hk_alloc(c, &a->held, m->n, sizeof *a->held, "derivatives", error));
   for (int k = 0; k < HK_ADJOINT_VECTORS; k++)
     HK_TRY(hk_alloc_vector(c, &a->w[k], m->n, "derivatives", error));
@@ -191,6 +194,7 @@ void hk_adjoint_destroy(HkAdjoint **adjoint) {
   hk_free(&c, &a->rest);
   hk_free(&c, &a->k);
   hk_free(&c, &a->l0);
+  hk_free(&c, &a->spared);
   hk_free(&c, adjoint);
 }
 
@@ -201,8 +205,10 @@ static HkStatus begin(HkAdjoint *a, const HkState *before, const HkState *after,
   const HkModel *m = a->sim->model;
   HK_TRY(hk_state_check(before, m, error));
   HK_TRY(hk_state_check(after, m, error));
-  if (d->model != m)
-    return hk_fail(error, HK_ERROR_INVALID, "the derivatives belong to another model");
+  HK_TRY(hk_derivatives_check(d, m, error));
+  if (hk_model_version(m) != a->version)
+    return hk_fail(error, HK_ERROR_INVALID,
+                   "the model has changed since the adjoint was made; make a new one");
   a->after = after;
   if (hk_memory_is_needed(m)) HK_TRY(hk_memory_make_step(a, before, error));
   HK_TRY(hk_state_copy(before, a->before, error));
@@ -220,12 +226,48 @@ static HkStatus begin(HkAdjoint *a, const HkState *before, const HkState *after,
   return HK_OK;
 }
 
+/* A broken spring has k = c = 0 in the step, whatever its numbers are: nothing depends on them.
+ * Their derivatives, or directions, are 0 during the step, and have their values again after it. */
+static HkStatus spare_broken(HkAdjoint *a, HkError *error) {
+  const HkStateSprings *springs = &a->before->springs;
+  const HkDerivativeArrays *d = &a->d->arrays;
+  int64_t count = springs->count;
+  if (!a->spared && count)
+    HK_TRY(hk_alloc(&a->sim->model->context, &a->spared, 2 * count, sizeof *a->spared,
+                    "derivatives", error));
+  for (int64_t s = 0; s < count; s++) {
+    if (!springs->broken[s]) continue;
+    a->spared[s] = d->k[s];
+    a->spared[count + s] = d->damping[s];
+    d->k[s] = d->damping[s] = 0;
+  }
+  return HK_OK;
+}
+
+static void restore_broken(const HkAdjoint *a) {
+  const HkStateSprings *springs = &a->before->springs;
+  for (int64_t s = 0; s < springs->count; s++) {
+    if (!springs->broken[s]) continue;
+    a->d->arrays.k[s] = a->spared[s];
+    a->d->arrays.damping[s] = a->spared[springs->count + s];
+  }
+}
+
+static HkStatus differentiate(HkAdjoint *a, HkAdjointFn *const way[], HkError *error) {
+  int64_t unsolved = a->info.unsolved;
+  HK_TRY(spare_broken(a, error));
+  HkStatus status = way[a->update.kind](a, error);
+  restore_broken(a);
+  HK_TRY(status);
+  return a->info.unsolved > unsolved ? HK_NOT_CONVERGED : HK_OK;
+}
+
 HkStatus hk_adjoint_step(HkAdjoint *a, const HkState *before, const HkState *after,
                          HkDerivatives *d, HkError *error) {
   static HkAdjointFn *const back[] = {hk_stage_back, hk_linear_back, hk_kick_back,
                                       hk_runge_kutta_back};
   HK_TRY(begin(a, before, after, d, error));
-  return back[a->update.kind](a, error);
+  return differentiate(a, back, error);
 }
 
 HkStatus hk_adjoint_tangent(HkAdjoint *a, const HkState *before, const HkState *after,
@@ -233,7 +275,7 @@ HkStatus hk_adjoint_tangent(HkAdjoint *a, const HkState *before, const HkState *
   static HkAdjointFn *const forward[] = {hk_stage_forward, hk_linear_forward, hk_kick_forward,
                                          hk_runge_kutta_forward};
   HK_TRY(begin(a, before, after, d, error));
-  return forward[a->update.kind](a, error);
+  return differentiate(a, forward, error);
 }
 
 void hk_adjoint_restart(HkAdjoint *a) {

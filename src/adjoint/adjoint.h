@@ -24,6 +24,8 @@ struct HkAdjoint {
   double *w[HK_ADJOINT_VECTORS]; /* 3 n, scratch */
   double *rest;                  /* 3 n zeros */
   double *k, *l0; /* derivatives by the springs of a step with dampers; NULL: there are none */
+  double *spared; /* derivatives by broken springs, k and damping, during a step; NULL until then */
+  int64_t version; /* of the model, when the adjoint was made */
   HkAdjointSettings settings;
   double missed, moved; /* sums of |l . g| and |l . M (x+ - x)| */
   HkAdjointInfo info;

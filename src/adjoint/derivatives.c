@@ -133,8 +133,48 @@ void hk_derivatives_destroy(HkDerivatives **derivatives) {
   hk_free(&c, derivatives);
 }
 
+/* ---- Checks ---- */
+
+/* Whether each number of a method has its place in a copy of what the method was. */
+static bool fits(const HkMethod *method, const HkMethod *copy) {
+  if (method->schema != copy->schema) return false;
+  for (int k = 0; method->schema && k < method->schema->param_count; k++) {
+    const HkParam *p = &method->schema->params[k];
+    int64_t now = 0, then = 0;
+    if (p->kind != HK_PARAM_TABLE) continue;
+    numbers_of(p, method->params, &now);
+    numbers_of(p, copy->params, &then);
+    if (now != then) return false;
+  }
+  return true;
+}
+
+HkStatus hk_derivatives_check(const HkDerivatives *d, const HkModel *m, HkError *error) {
+  if (d->model != m)
+    return hk_fail(error, HK_ERROR_INVALID, "the derivatives belong to another model");
+  bool same = d->force_count == m->force_count && d->motion_count == m->motion_count;
+  for (int f = 0; same && f < m->force_count; f++) {
+    bool array = hk_force_is_array(&m->forces[f]);
+    same = array == (d->force_arrays[f] != NULL);
+    if (same && !array && m->forces[f].method.params)
+      same = fits(&m->forces[f].method, &d->forces[f]);
+  }
+  for (int k = 0; same && k < m->motion_count; k++)
+    same = fits(&m->motions[k].method, &d->motions[k]);
+  if (same) return HK_OK;
+  return hk_fail(error, HK_ERROR_INVALID,
+                 "the forces or motions of the model have changed since the derivatives were made; "
+                 "make new ones");
+}
+
 static void zero(double *values, int64_t count) {
   if (count) memset(values, 0, (size_t)count * sizeof *values);
+}
+
+void hk_derivatives_zero_history(HkDerivatives *d) {
+  zero(d->x_old, 3 * d->model->n);
+  zero(d->v_old, 3 * d->model->n);
+  for (int f = 0; f < d->force_count; f++) d->memory[f].count = d->memory_next[f].count = 0;
 }
 
 void hk_derivatives_zero_parameters(HkDerivatives *d) {
@@ -154,9 +194,9 @@ void hk_derivatives_zero_parameters(HkDerivatives *d) {
 }
 
 void hk_derivatives_zero(HkDerivatives *d) {
-  double *vectors[] = {d->arrays.x, d->arrays.v, d->x_old, d->v_old};
-  for (int k = 0; k < 4; k++) zero(vectors[k], 3 * d->model->n);
-  for (int f = 0; f < d->force_count; f++) d->memory[f].count = d->memory_next[f].count = 0;
+  zero(d->arrays.x, 3 * d->model->n);
+  zero(d->arrays.v, 3 * d->model->n);
+  hk_derivatives_zero_history(d);
   hk_derivatives_zero_parameters(d);
 }
 

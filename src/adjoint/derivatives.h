@@ -27,6 +27,12 @@ struct HkDerivatives {
 /* Returns the place in `derivative` that belongs to a number of `method`, a method of the model. */
 double *hk_derivative_of(const HkMethod *method, const HkMethod *derivative, const double *number);
 
+/* Returns an error if they belong to another model, or to what its forces and motions were before a
+ * live change. */
+HkStatus hk_derivatives_check(const HkDerivatives *derivatives, const HkModel *model,
+                              HkError *error);
+/* Sets those by positions and velocities of the step before, and by the memory of forces, to 0. */
+void hk_derivatives_zero_history(HkDerivatives *d);
 /* Sets all but the arrays of positions and velocities to 0. */
 void hk_derivatives_zero_parameters(HkDerivatives *d);
 

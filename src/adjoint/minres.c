@@ -21,7 +21,8 @@
 enum { VECTORS = 8, ITERATIONS_MAX = 300, MULTIGRID_ITERATIONS = 100, SMALL = 1000 };
 
 struct HkMinres {
-  HkProblem *problem;
+  HkProblem *problem;        /* the caller's; not read when the solver is destroyed */
+  const HkModel *model;      /* of the problem */
   HkHessian H;               /* the true one */
   HkLinear *factor;          /* of the projected one; NULL until it is needed */
   HkPrecondition *multigrid; /* the multigrid cycle of the projected one; NULL: it does not apply */
@@ -64,6 +65,7 @@ HkStatus hk_minres_create(HkProblem *problem, HkMinres **minres, HkError *error)
   const HkContext *c = &problem->model->context;
   HK_TRY(hk_alloc(c, minres, 1, sizeof **minres, "a linear system", error));
   (*minres)->problem = problem;
+  (*minres)->model = problem->model;
   HkStatus status = create(*minres, error);
   if (status < 0) hk_minres_destroy(minres);
   return status;
@@ -72,7 +74,7 @@ HkStatus hk_minres_create(HkProblem *problem, HkMinres **minres, HkError *error)
 void hk_minres_destroy(HkMinres **minres) {
   HkMinres *s = *minres;
   if (!s) return;
-  HkContext c = s->problem->model->context;
+  HkContext c = s->model->context;
   hk_linear_destroy(&s->factor);
   hk_precondition_destroy(&s->multigrid);
   hk_hessian_destroy(&s->H);

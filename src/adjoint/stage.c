@@ -75,11 +75,13 @@ static HkSpringNumbers numbers_of(const HkAdjoint *a) {
   return hk_adjoint_forces(a, 0, NULL, NULL, 1).springs;
 }
 
-/* What an exact solution of the step would change the loss by, to first order: l . F. */
+/* What an exact solution of the step would change the loss by, to first order: l . F; nothing where
+ * F is what the rounding of the coordinates leaves. */
 static void estimate_error(HkAdjoint *a, const Stage *s, const double *l, double *g) {
   const HkModel *m = a->sim->model;
-  hk_problem_gradient(s->p, s->z, g);
-  a->missed += fabs(hk_vectors_dot(&a->space, l, g));
+  hk_problem_measure(s->p, a->before->x);
+  double r = hk_problem_gradient(s->p, s->z, g);
+  if (!(r <= s->p->rounding)) a->missed += fabs(hk_vectors_dot(&a->space, l, g));
   for (int64_t c = 0; c < 3 * m->n; c++)
     g[c] = a->held[c / 3] ? 0 : m->mass[c / 3] * (a->after->x[c] - a->before->x[c]);
   a->moved += fabs(hk_vectors_dot(&a->space, l, g));

@@ -4,13 +4,13 @@
  * memory holds; while it records, these are every s-th one, and s doubles, and every other one is
  * dropped, whenever half of the memory is full. On the way back, the steps between two kept states
  * are made again from the first of them, with the same bits, and the freed half of the memory holds
- * states between them by the binomial schedule (Griewank and Walther 2000): with m slots, steps
- * that are made t times at most cover
+ * states between them by the binomial schedule (Griewank and Walther 2000): with m states, that at
+ * the start included, and no step made again more than t times, it goes back through
  *
  *     beta(m, t) = (m + t)! / (m! t!)
  *
- * steps. Recording so needs no number of steps beforehand, and the states of 10,000 steps that do
- * not fit are made at most a few times again.
+ * steps at most. Recording so needs no number of steps beforehand, and the states of 10,000 steps
+ * that do not fit are made at most a few times again.
  */
 #include "adjoint/adjoint.h"
 
@@ -36,8 +36,10 @@ struct HkTape {
   int64_t used, made, most, capacity;
   size_t bytes; /* for states, as the caller has said */
   int64_t repeated;
-  int64_t version; /* of the model, when the tape was made */
+  int64_t version;   /* of the model, when the tape was made */
+  int64_t steps_old; /* of the start */
   double h;
+  bool lost; /* the state after the last step could not be made again after an error */
 };
 
 HkTapeSettings hk_tape_settings_default(void) {
@@ -49,6 +51,8 @@ HkTapeSettings hk_tape_settings_default(void) {
 /* Keeps a copy of a state behind the used slots. */
 static HkStatus keep(HkTape *t, const HkState *state, int64_t step, HkError *error) {
   HK_ASSERT(t->used < t->most);
+  HK_TRY(hk_grow(&t->sim->model->context, &t->slots, &t->capacity, t->used + 1, sizeof *t->slots,
+                 "a tape", error));
   Slot *slot = &t->slots[t->used];
   if (t->used == t->made) {
     HK_TRY(hk_state_create(t->sim->model, &slot->state, error));
@@ -72,7 +76,8 @@ static size_t state_bytes(const HkTape *t) {
 /* The number of states that the memory holds. */
 static int64_t slots_for(const HkTape *t) {
   enum { SLOTS_MIN = 4, SLOTS_MAX = 1 << 24 };
-  double slots = floor((double)t->bytes / (double)state_bytes(t));
+  size_t bytes = state_bytes(t) + 2 * sizeof *t->slots; /* the list grows by half */
+  double slots = floor((double)t->bytes / (double)bytes);
   return slots < SLOTS_MIN ? SLOTS_MIN : slots > SLOTS_MAX ? SLOTS_MAX : (int64_t)slots;
 }
 
@@ -187,10 +192,10 @@ static HkStatus create(HkTape *t, const HkState *start, const HkTapeSettings *se
   for (int k = 0; k < 4; k++) HK_TRY(hk_state_create(m, states[k], error));
   HK_TRY(hk_state_copy(start, t->now, error));
   t->bytes = settings->bytes;
-  t->capacity = t->most = slots_for(t);
-  HK_TRY(hk_alloc(&m->context, &t->slots, t->capacity, sizeof *t->slots, "a tape", error));
+  t->most = slots_for(t);
   t->stride = 1;
   t->version = hk_model_version(m);
+  t->steps_old = start->steps;
   t->h = t->sim->h;
   return keep(t, t->now, 0, error);
 }
@@ -210,7 +215,7 @@ void hk_tape_destroy(HkTape **tape) {
   HkTape *t = *tape;
   if (!t) return;
   HkContext c = t->sim->model->context;
-  for (int64_t k = 0; t->slots && k < t->made; k++) hk_state_destroy(&t->slots[k].state);
+  for (int64_t k = 0; k < t->made; k++) hk_state_destroy(&t->slots[k].state);
   hk_free(&c, &t->slots);
   hk_free(&c, &t->controls);
   HkState **states[] = {&t->now, &t->moved, &t->before, &t->after};
@@ -239,6 +244,9 @@ int64_t hk_tape_repeated(const HkTape *t) {
 /* ---- Recording ---- */
 
 static HkStatus check_unchanged(const HkTape *t, HkError *error) {
+  if (t->lost)
+    return hk_fail(error, HK_ERROR_INVALID,
+                   "the tape has ended with the step that failed; make a new tape");
   if (hk_model_version(t->sim->model) == t->version && t->sim->h == t->h) return HK_OK;
   return hk_fail(
       error, HK_ERROR_INVALID,
@@ -252,6 +260,29 @@ static HkStatus make_step(HkTape *t, HkState *state, int64_t step, HkError *erro
   return hk_sim_step(t->sim, state, error);
 }
 
+/* Makes steps again, from a slot into t->moved. */
+static HkStatus repeat(HkTape *t, const Slot *from, int64_t count, HkError *error) {
+  HK_TRY(hk_state_copy(from->state, t->moved, error));
+  for (int64_t k = 0; k < count; k++) {
+    HkStatus status = make_step(t, t->moved, from->step + k, error);
+    if (status < 0) return status;
+    t->repeated++;
+  }
+  return HK_OK;
+}
+
+/* A step that fails may have moved the state, as one that blows up: makes it that of the last good
+ * step again. */
+static void step_failed(HkTape *t) {
+  const Slot *last = &t->slots[t->used - 1];
+  if (t->now->steps == t->steps_old + t->count) return;
+  HkStatus status = repeat(t, last, t->count - last->step, NULL);
+  HkState *good = t->moved;
+  t->lost = status < 0;
+  t->moved = t->now;
+  t->now = good;
+}
+
 HkStatus hk_tape_steps(HkTape *t, int64_t count, HkError *error) {
   HkStatus worst = HK_OK;
   HK_TRY(check_unchanged(t, error));
@@ -262,7 +293,10 @@ HkStatus hk_tape_steps(HkTape *t, int64_t count, HkError *error) {
                    (long long)t->control_steps);
   for (int64_t k = 0; k < count; k++) {
     HkStatus status = make_step(t, t->now, t->count, error);
-    if (status < 0) return status;
+    if (status < 0) {
+      step_failed(t);
+      return status;
+    }
     if (status > 0) worst = status;
     t->count++;
     notice_growth(t);
@@ -304,31 +338,21 @@ static HkStatus step_back(HkTape *t, const HkState *before, int64_t step, HkDeri
   return HK_OK;
 }
 
-/* The largest number of steps for which no step is made more than `times` times with so many slots;
- * beta(slots, times) of the head. */
-static double reach_of(int64_t slots, int64_t times) {
-  double reach = 1;
-  for (int64_t k = 1; k <= times; k++) reach *= (double)(slots + k) / (double)k;
-  return reach;
+/* beta(states, times) of the head; 0 where times is below 0. */
+static double reach_of(int64_t states, int64_t times) {
+  double reach = times < 0 ? 0 : 1;
+  for (int64_t k = 1; k <= times; k++) reach = reach * (double)(states + k) / (double)k;
+  return reach; /* each partial product is a whole number, exact below 2^53 */
 }
 
-/* How many of `length` steps lie before the next state to keep, with so many free slots. */
+/* How many of `length` steps lie before the next state to keep, with so many free slots. With a
+ * part of at least beta(m, t - 2) steps before it and at most beta(m - 1, t) behind, the fewest
+ * steps are made again. */
 static int64_t split(int64_t length, int64_t slots) {
-  int64_t times = 1;
-  while (reach_of(slots, times) < (double)length) times++;
-  double behind = reach_of(slots - 1, times);
-  return behind >= (double)(length - 1) ? 1 : length - (int64_t)behind;
-}
-
-/* Makes steps again, from a slot into t->moved. */
-static HkStatus repeat(HkTape *t, const Slot *from, int64_t count, HkError *error) {
-  HK_TRY(hk_state_copy(from->state, t->moved, error));
-  for (int64_t k = 0; k < count; k++) {
-    HkStatus status = make_step(t, t->moved, from->step + k, error);
-    if (status < 0) return status;
-    t->repeated++;
-  }
-  return HK_OK;
+  int64_t states = slots + 1, times = 1;
+  while (reach_of(states, times) < (double)length) times++;
+  double least = reach_of(states, times - 2), behind = reach_of(states - 1, times);
+  return (int64_t)fmax(fmax(least, (double)length - behind), 1);
 }
 
 /* Goes back from step `end` to the recorded slot `base`. Slots from `recorded` on are a stack of
@@ -394,8 +418,7 @@ static void warn(const HkTape *t, const HkAdjointInfo *info) {
 
 static HkStatus begin_pass(HkTape *t, const HkDerivatives *d, HkError *error) {
   HK_TRY(check_unchanged(t, error));
-  if (d->model != t->sim->model)
-    return hk_fail(error, HK_ERROR_INVALID, "the derivatives belong to another model");
+  HK_TRY(hk_derivatives_check(d, t->sim->model, error));
   hk_cancel_begin(&t->sim->cancel);
   hk_adjoint_restart(t->adjoint);
   return HK_OK;
@@ -421,6 +444,7 @@ HkStatus hk_tape_tangent(HkTape *t, HkTangentFn *visit, void *user, HkDerivative
   if (t->control_count)
     return hk_fail(error, HK_ERROR_UNSUPPORTED,
                    "directions of a tape with controls are not supported; use hk_tape_backward");
+  hk_derivatives_zero_history(d);
   HK_TRY(hk_state_copy(t->slots[0].state, t->before, error));
   for (int64_t step = 0; step <= t->count; step++) {
     if (visit) visit(user, step, t->before, d->arrays.x, d->arrays.v);

@@ -247,8 +247,10 @@ static void add_array(void *user, const HkForceAt *at, double *f) {
 static HkForceType type_of(const Custom *c) {
   const HkForceFunctions *f = &c->functions;
   bool damps = f->uses_velocity || f->damping;
-  /* By x alone, where the Hessian is all of it, and by the numbers of an array. */
-  bool known = !damps && !f->filter && !f->save && !f->create_state && f->energy && f->hessian;
+  /* By x alone, where the Hessian at x is all of it, and by the numbers of an array. A hook may
+   * find something at the iterates of a step that its Hessian at the end depends on. */
+  bool hooks = f->begin_step || f->begin_iterate || f->filter;
+  bool known = !damps && !hooks && !f->save && !f->create_state && f->energy && f->hessian;
   return (HkForceType){
       .schema = {.name = c->name, .summary = "a force of the caller"},
       .slot = HK_ENERGY_OTHER,

@@ -6,10 +6,11 @@
 #include <string.h>
 
 struct HkSolveHessian {
-  HkProblem *problem;
-  HkLinear *chosen; /* the solver of the caller */
-  HkLinear *direct; /* the one that takes its place; NULL until it is needed */
-  HkLinear *linear; /* the one of both that is in use */
+  HkProblem *problem;   /* the caller's; not read when the solver is destroyed */
+  const HkModel *model; /* of the problem */
+  HkLinear *chosen;     /* the solver of the caller */
+  HkLinear *direct;     /* the one that takes its place; NULL until it is needed */
+  HkLinear *linear;     /* the one of both that is in use */
   bool factorizes;
   bool assembled;         /* it works on the assembled matrix */
   double *b;              /* 3 n, the right-hand side with what held vertices do to it */
@@ -75,6 +76,7 @@ HkStatus hk_solve_hessian_create(HkProblem *problem, const HkMethod *linear, boo
                                  HkSolveHessian **solve, HkError *error) {
   HK_TRY(hk_alloc(&problem->model->context, solve, 1, sizeof **solve, "a linear system", error));
   (*solve)->problem = problem;
+  (*solve)->model = problem->model;
   (*solve)->factorizes = factorizes;
   HkStatus status = create(*solve, linear, error);
   if (status < 0) hk_solve_hessian_destroy(solve);
@@ -103,7 +105,7 @@ static HkStatus hand_over(HkSolveHessian *s, HkError *error) {
 void hk_solve_hessian_destroy(HkSolveHessian **solve) {
   HkSolveHessian *s = *solve;
   if (!s) return;
-  HkContext c = s->problem->model->context;
+  HkContext c = s->model->context;
   hk_linear_destroy(&s->chosen);
   hk_linear_destroy(&s->direct);
   double **vectors[] = {&s->b, &s->r, &s->z, &s->q, &s->Aq};
