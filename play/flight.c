@@ -32,7 +32,7 @@ HkStatus body_find(const HkModel *model, Body *body, HkError *error) {
     return HK_OK;
   }
   return hk_fail(error, HK_ERROR_UNSUPPORTED,
-                 "pins hold every body of this scene; only one without pins can be thrown");
+                 "pins hold every body; only one without pins can be thrown");
 }
 
 /* The mean over the body of three numbers a vertex, by mass. */
