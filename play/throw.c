@@ -38,6 +38,7 @@ static const double DEFAULT_TIME = 0.8;    /* s */
 static const double LONGEST_TIME = 60;     /* s */
 static const double DEFAULT_BUDGET = 0.01; /* s of wall time */
 static const double MAX_BUDGET = 1;        /* s of wall time */
+static const double MAX_STEPS = 1e9;       /* of a flight */
 static const double TOLERANCE = 1e-4;      /* distance to the target, in sizes of the scene */
 /* mu, as a part of the mean eigenvalue of J^T J. */
 static const double DAMPING_MIN = 1e-9;
@@ -247,7 +248,7 @@ static HkStatus prepare(Play *p, const double target[3], double seconds, HkError
   Throw *t = p->thrown;
   aim(p, t, target, seconds);
   if (!t->flyer.model) HK_TRY(flyer_create(p, &t->flyer, error));
-  t->flyer.steps = (int64_t)fmax(1, round(seconds / hk_sim_h(t->flyer.sim)));
+  t->flyer.steps = (int64_t)fmin(MAX_STEPS, fmax(1, round(seconds / hk_sim_h(t->flyer.sim))));
   return HK_OK;
 }
 

@@ -181,6 +181,20 @@ TEST(the_saved_scene_has_the_velocity_of_the_throw) {
   close_page(&page);
 }
 
+TEST(a_plane_scene_throws_in_its_plane) {
+  static const double target[3] = {2, 1, 0}, aside[3] = {2, 1, 0.5};
+  Page page = open_page();
+  expect_good(&page, "{'ask': 'load', 'scene': '{\\'dimension\\': 2, \\'bodies\\': [{\\'shape\\': "
+                     "{\\'type\\': \\'chain\\', \\'n\\': 4, \\'end\\': [1, 0, 0]}, "
+                     "\\'springs\\': {\\'k\\': 200}}], \\'forces\\': [\\'gravity\\', "
+                     "{\\'type\\': \\'drag\\', \\'quadratic\\': 0.1}]}'}");
+  CHECK(throw_at(&page, target, 0.5, 1).distance < 1e-3);
+  Answer a = throw_at(&page, aside, 0.5, 1);
+  CHECK(a.velocity[2] == 0);
+  CHECK_NEAR(a.distance, 0.5, 1e-3); /* as near as the plane allows */
+  close_page(&page);
+}
+
 TEST(what_cannot_be_thrown_is_refused_with_the_reason) {
   static const struct {
     const char *load, *words;

@@ -73,7 +73,8 @@ export class Thrower {
 
   /** A person takes the target, or lets it go. */
   hold(held: boolean): void {
-    this.held = held;
+    this.held = held && this.on;
+    if (!this.on) return; // another scene came while it was held
     if (held) void this.restart();
     else this.seek();
   }
