@@ -44,9 +44,14 @@ export class Thrower {
 
   end(): void {
     if (!this.on) return;
-    this.forget();
-    for (const side of this.sides()) side.engine.endThrow().catch(this.onError);
+    this.release();
     void this.restart();
+  }
+
+  /** All engines forget the throw; one that is lost or empty has forgotten it already. */
+  private release(): void {
+    this.forget();
+    for (const side of this.sides()) side.engine.endThrow().catch(() => {});
   }
 
   /** The engines have forgotten the throw, as with another scene. */
@@ -117,7 +122,7 @@ export class Thrower {
         this.onChange.emit();
       }
     } catch (error) {
-      this.forget();
+      this.release();
       this.onError(error);
     } finally {
       this.asking.delete(side);
