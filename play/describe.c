@@ -170,6 +170,12 @@ static void describe_model(const Play *p, HkJson *answer) {
   hk_json_add(answer, "vectors", hk_json_text(m.vectors));
 }
 
+/* Why no body of the scene can be thrown at a target; "" where one can. */
+static HkJson refusal_of_throw(const Play *p) {
+  HkError error = {0};
+  return hk_json_text(throw_check(p, &error) < 0 ? error.text : "");
+}
+
 HkStatus describe_scene(Play *p, const HkJson *request, HkError *error) {
   const HkScene *scene = p->stage.scene;
   HkJson answer = answer_start(request), sets = hk_json_list();
@@ -195,6 +201,7 @@ HkStatus describe_scene(Play *p, const HkJson *request, HkError *error) {
   hk_json_add(&answer, "forces", forces_of(p));
   hk_json_add(&answer, "pinned", hand_list(p));
   hk_json_add(&answer, "obstacles", obstacles_list(p));
+  hk_json_add(&answer, "throw_refusal", refusal_of_throw(p));
   hk_json_add(&answer, "notes", lines_of(p->notes));
   hk_text_destroy(&text);
   return answer_text(p, &answer, error);

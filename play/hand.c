@@ -86,6 +86,22 @@ HkStatus hand_restart(Play *p, const double *x, HkError *error) {
   return HK_OK;
 }
 
+HkStatus hand_hold(const Play *p, HkModel *model, HkError *error) {
+  HkState *start;
+  HK_TRY(hk_state_create(model, &start, error));
+  HkStatus status = HK_OK;
+  for (int q = 0; q < p->pin_count && status >= 0; q++) {
+    Held h = p->pin[q];
+    HkMethod method = {0};
+    memcpy(h.target, hk_state_x(start) + 3 * (int64_t)h.vertex, sizeof h.target);
+    status = make_handle(p, &h, &method, error);
+    if (status >= 0) status = hk_model_add_force(model, &method, NULL, error);
+    hk_method_clear(&method);
+  }
+  hk_state_destroy(&start);
+  return status;
+}
+
 /* ---- Requests ---- */
 
 /* Returns the vertex of a request, by number or by a ray; -1: none. */
@@ -183,6 +199,7 @@ HkStatus hand_pin(Play *p, const HkJson *request, HkError *error) {
     HK_TRY(turn_pin(p, number, vertex, &held, error));
   else if (vertex >= 0)
     HK_TRY(turn_handle(p, vertex, &held, error));
+  throw_again(p);
   HkJson answer = answer_start(request);
   hk_json_add(&answer, "vertex", hk_json_integer(vertex));
   hk_json_add(&answer, "held", hk_json_boolean(held));

@@ -37,6 +37,7 @@ Play *play_create(const HkContext *context, const char *folder) {
 void play_destroy(Play **play) {
   Play *p = *play;
   if (!p) return;
+  throw_forget(p);
   stage_clear(&p->stage);
   for (int q = 0; q < p->set_count; q++) free(p->sets[q]);
   free(p->sets);
@@ -199,6 +200,7 @@ static const Question questions[] = {
     {"obstacles", obstacles_answer, false},
     {"move", obstacle_move, false},
     {"stay", obstacle_stay, false},
+    {"throw", throw_answer, false},
     {"save", file_save, false},
 };
 

@@ -1,5 +1,5 @@
-/* The scene as it is downloaded: with what was set, and with pins and obstacles as the hand left
- * them.
+/* The scene as it is downloaded: with what was set, and with pins, obstacles and a throw as the
+ * hand left them.
  *
  * A pin of the scene keeps its selection unless a vertex of it was released by hand; then it
  * selects the vertices that are left by number, or is left out where there are none. The vertices
@@ -94,6 +94,7 @@ HkStatus saved_scene(const Play *p, char **text, HkError *error) {
   hk_text_destroy(&plain);
   if (status >= 0) status = change_pins(p, &scene, error);
   if (status >= 0) obstacles_save(p, &scene);
+  if (status >= 0) status = throw_save(p, &scene, error);
   if (status >= 0) status = hk_json_write(&scene, 2, 17, text, error);
   hk_json_clear(&scene);
   return status;

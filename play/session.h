@@ -28,6 +28,9 @@ typedef struct Moved {
 
 enum { MAX_MOVED = 64 };
 
+/* A throw at a target, of throw.c. */
+typedef struct Throw Throw;
+
 /* The scene with its model, state and simulation. */
 typedef struct Stage {
   HkScene *scene;
@@ -58,6 +61,7 @@ struct Play {
   int patience;    /* steps of the last pause */
   double deadline; /* s of wall time after which a step is cancelled; 0: none */
   bool late;       /* in the last frame there was no space for a moved obstacle */
+  Throw *thrown;   /* NULL: nothing is thrown */
   double owed;     /* s of simulated time that remain */
   int64_t steps;
   atomic_bool stopped; /* no step is begun until a `stop` message is answered */
@@ -109,6 +113,8 @@ HkStatus hand_pin(Play *play, const HkJson *request, HkError *error);
 HkStatus hand_again(Play *play, HkError *error);
 /* Releases the dragged vertex, and pins the user's pinned vertices at their positions in x. */
 HkStatus hand_restart(Play *play, const double *x, HkError *error);
+/* Pins the user's pinned vertices at their start in another model of the same scene. */
+HkStatus hand_hold(const Play *play, HkModel *model, HkError *error);
 /* Returns the list of vertices that are held now. */
 HkJson hand_list(const Play *play);
 
@@ -137,6 +143,19 @@ void obstacles_put_poses(const Play *play, unsigned char *to);
 HkJson obstacles_list(const Play *play);
 /* Writes the places of moved obstacles into a scene. */
 void obstacles_save(const Play *play, HkJson *scene);
+
+/* throw.c: a body is thrown at a target. */
+HkStatus throw_answer(Play *play, const HkJson *request, HkError *error);
+/* Returns the error with which a throw is refused. */
+HkStatus throw_check(const Play *play, HkError *error);
+/* Nothing is thrown any more. */
+void throw_forget(Play *play);
+/* The scene, its integrator or its pins have changed: the throw is found again. */
+void throw_again(Play *play);
+/* Gives the thrown body its velocity in a state at the start. */
+HkStatus throw_start(const Play *play, HkState *state, HkError *error);
+/* Writes that velocity into a scene. */
+HkStatus throw_save(const Play *play, HkJson *scene, HkError *error);
 
 /* describe.c: answers with the registries, and with the scene. */
 HkStatus describe_registry(Play *play, const HkJson *request, HkError *error);

@@ -238,6 +238,7 @@ HkStatus stage_load(Play *p, const HkJson *request, HkError *error) {
     p->pin_count = 0;
     p->steps = 0;
     obstacles_forget(p);
+    throw_forget(p);
     return HK_OK;
   }
   stage_clear(&stage);
@@ -358,6 +359,7 @@ HkStatus stage_set(Play *p, const HkJson *request, HkError *error) {
                         : change_model(p, sets, set_count, error);
   if (status < 0 && sets != p->sets) free_sets(sets, set_count);
   if (status >= 0) p->blown = false;
+  if (status >= 0) throw_again(p);
   return status;
 }
 
@@ -367,6 +369,7 @@ HkStatus stage_reset(Play *p, HkError *error) {
   HkStatus status = hand_restart(p, hk_state_x(state), error);
   if (status >= 0) status = obstacles_restart(p, error);
   if (status >= 0) status = release_again(p, p->stage.model, state, error);
+  if (status >= 0) status = throw_start(p, state, error);
   if (status >= 0) status = hk_state_copy(state, p->stage.state, error);
   if (status >= 0) status = hk_state_copy(state, p->stage.safe, error);
   hk_state_destroy(&state);

@@ -325,7 +325,7 @@ TEST(every_built_in_scene_compiles_and_survives_a_round_trip) {
     hk_scene_destroy(&scene);
     hk_scene_destroy(&again);
   }
-  CHECK(count == 19);
+  CHECK(count == 20);
 }
 
 TEST(scene_built_in_c_equals_the_one_from_a_file) {

@@ -10,7 +10,7 @@ import { loadEngine } from './load_engine.mjs';
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const WIDTH = 240, HEIGHT = 160, MARGIN = 10;
 const MOST_FACES = 700; // a picture of some centimeters shows no more
-const FRAMES = { default: 1.1, ball: 1.3, hanging_chain: 3, oscillator: 0.1, double_spring: 0.45, trampoline: 1.02, jelly_block: 0.4, curtain: 1.6, table: 1.2, cloth_on_ball: 0.9, stack_of_sheets: 0.5, towel: 1.9, rope_knot: 0.9, jelly_pit: 0.9, net_and_ball: 0.5, dominoes: 0.6, curve: 0.14 };
+const FRAMES = { default: 1.1, ball: 1.3, throw: 0.35, hanging_chain: 3, oscillator: 0.1, double_spring: 0.45, trampoline: 1.02, jelly_block: 0.4, curtain: 1.6, table: 1.2, cloth_on_ball: 0.9, stack_of_sheets: 0.5, towel: 1.9, rope_knot: 0.9, jelly_pit: 0.9, net_and_ball: 0.5, dominoes: 0.6, curve: 0.14 };
 
 /** Turns a point into the picture's plane: x to the right, y down, z towards the eye. */
 function projection(flat) {

@@ -5,6 +5,8 @@ import type { EnginePlace } from './engine/pick';
 import type { MethodValue, Registry, Source } from './engine/protocol';
 import { Side } from './side';
 import { type Settings, Signal, Store } from './state';
+import { type Aim, Thrower } from './throw';
+import { Aimer } from './view/aim';
 import type { CameraState } from './view/camera';
 import { Dragger } from './view/drag';
 import { listenToPointer } from './view/pointer';
@@ -26,9 +28,12 @@ export interface Shared {
   color: Settings['color'];
   /** Vertices that were pinned or released by hand. */
   pins: number[];
+  throw: Aim | null;
 }
 
 const FIRST_SCENE = 'flag';
+/** The scene that is thrown at a target from the start. */
+const THROW_SCENE = 'throw';
 
 /** Whether scenes start by themselves: not for who has asked the system for less motion. */
 function startsByItself(): boolean { return !matchMedia('(prefers-reduced-motion: reduce)').matches; }
@@ -60,7 +65,9 @@ export class App {
   readonly onError = new Signal<unknown>();
   readonly onNote = new Signal<string>();
   readonly onLoading = new Signal<boolean>();
+  readonly thrower: Thrower;
   private files: OpenedFile[] = [];
+  private aimer: Aimer;
   private dragger: Dragger;
   private pusher: Pusher;
   private outSince: number | null = null;
@@ -69,13 +76,16 @@ export class App {
     const onError = (error: unknown) => this.emitError(error);
     this.dragger = new Dragger(view, () => this.sides, () => this.settings.get().pull, onError);
     this.pusher = new Pusher(view, () => this.sides, onError);
+    this.thrower = new Thrower(() => this.sides, () => this.reset(), onError);
+    this.aimer = new Aimer(view, this.thrower);
+    this.thrower.onChange.on(() => this.showThrow());
     listenToPointer(view.canvas, view.orbit, {
-      take: (x, y, touch) => this.pusher.take(x, y) || this.dragger.take(x, y, touch),
-      dragTo: (x, y) => (this.pusher.pushing ? this.pusher : this.dragger).dragTo(x, y),
-      drop: () => (this.pusher.pushing ? this.pusher : this.dragger).drop(),
+      take: (x, y, touch) => this.aimer.take(x, y, touch) || this.pusher.take(x, y) || this.dragger.take(x, y, touch),
+      dragTo: (x, y) => this.hand.dragTo(x, y),
+      drop: () => this.hand.drop(),
       togglePin: (x, y, touch) => void this.dragger.togglePin(x, y, touch),
       hover: (x, y) => {
-        if (this.pusher.hover(x, y)) {
+        if (this.aimer.hover(x, y) || this.pusher.hover(x, y)) {
           this.dragger.leave();
           return 'obstacle';
         }
@@ -84,6 +94,7 @@ export class App {
       leave: () => {
         this.dragger.leave();
         this.pusher.leave();
+        this.aimer.leave();
       },
       cameraChanged: () => view.changed(),
     });
@@ -91,6 +102,11 @@ export class App {
       view.setShow({ faces: now.faces, springs: now.springs });
       if (now.color !== before.color) this.recolor();
     });
+  }
+
+  /** What the pointer drags. */
+  private get hand(): Aimer | Pusher | Dragger {
+    return this.aimer.aiming ? this.aimer : this.pusher.pushing ? this.pusher : this.dragger;
   }
 
   get comparing(): boolean { return this.sides.length > 1; }
@@ -133,6 +149,7 @@ export class App {
     side.onInfo.on((info) => {
       this.view.layers[index]?.setPinned(info.pinned);
       this.onInfo.emit(index);
+      this.thrower.look();
     });
     side.onFrame.on((frame) => {
       this.view.setFrame(index, frame, this.settings.get().color);
@@ -178,6 +195,7 @@ export class App {
         }
         for (const vertex of pins) await side.turnPin(vertex);
       }
+      if (this.thrower.aim) this.thrower.start(this.thrower.aim);
     });
   }
 
@@ -212,6 +230,7 @@ export class App {
   load(source: Source, sets: string[] = [], files: OpenedFile[] = []): Promise<boolean> {
     return this.whileLoading(async () => {
       const second = this.sides[1]?.info?.integrator ?? null;
+      this.thrower.forget();
       for (const file of files) await this.sides[0].engine.put(file.name, file.bytes);
       await this.sides[0].load(source, sets);
       this.source = source;
@@ -219,6 +238,10 @@ export class App {
       this.showFor(this.sides[0].info!.triangles);
       if (second && this.sides[1]) await this.loadSecond(this.sides[1], second);
       if (startsByItself()) this.settings.set({ playing: true });
+      if (source.builtin === THROW_SCENE) {
+        this.thrower.start();
+        this.onNote.emit('Drag the target: the throw follows.');
+      }
     });
   }
 
@@ -255,6 +278,7 @@ export class App {
         throw error;
       }
       if (camera) this.view.orbit.restore(camera);
+      if (this.thrower.aim) this.thrower.start(this.thrower.aim);
       this.onSides.emit();
       this.settings.set({ playing: true });
     });
@@ -307,10 +331,11 @@ export class App {
     requestAnimationFrame((next) => this.tick(next, now));
     const seconds = Math.max(0, now - before) / 1000;
     const { playing, speed } = this.settings.get();
-    if (playing)
+    if (playing && !this.thrower.holding)
       this.sides.forEach((side, q) => {
         if (!this.isAhead(q)) side.advance(seconds, speed);
       });
+    if (playing) this.thrower.tick(now);
     this.view.follow(seconds);
     this.view.drawIfChanged();
     this.restartWhenOutOfSight();
@@ -325,7 +350,7 @@ export class App {
 
   private restartWhenOutOfSight(): void {
     const time = this.sides[0].frame?.time ?? 0;
-    if (!this.settings.get().playing || this.dragger.dragging || this.pusher.pushing || !this.view.orbit.following ||
+    if (!this.settings.get().playing || this.dragger.dragging || this.pusher.pushing || this.thrower.on || !this.view.orbit.following ||
       !this.sides.every((side, q) => side.blownUp || this.view.outOfSight(q)) || this.sides[0].blownUp) {
       this.outSince = null;
       return;
@@ -334,6 +359,13 @@ export class App {
     if (time - this.outSince < OUT_OF_SIGHT_TIME) return;
     this.onNote.emit('It fell out of sight and starts again.');
     void this.reset();
+  }
+
+  private showThrow(): void {
+    const { aim, found } = this.thrower;
+    this.sides.forEach(({ info, scene, frame }, q) => {
+      if (info && scene && frame) this.view.setThrow(q, aim?.target ?? null, found[q]?.path ?? [], info, scene, frame);
+    });
   }
 
   private async turnPins(vertices: number[]): Promise<void> {
@@ -351,6 +383,7 @@ export class App {
       compare: this.sides[1]?.info?.integrator ?? null,
       color: this.settings.get().color,
       pins: this.sides[0].turnedPins,
+      throw: this.thrower.aim,
     };
   }
 
@@ -361,6 +394,7 @@ export class App {
     if (!loaded && !this.sides[0].info) await this.load({ builtin: this.firstScene() });
     else if (loaded && shared.compare) await this.compare(null, shared.compare);
     if (loaded) await this.turnPins(shared.pins).catch((error) => this.emitError(error));
+    if (loaded && shared.throw) this.thrower.start(shared.throw);
     if (loaded && shared.camera) this.view.orbit.restore(shared.camera);
     this.view.changed();
   }

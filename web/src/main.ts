@@ -30,7 +30,7 @@ function element(id: string): HTMLElement { return document.getElementById(id)!;
 async function readShared(toasts: Toasts): Promise<Shared | null> {
   try {
     const builtin = new URLSearchParams(location.search).get('scene');
-    const named = builtin ? { source: { builtin }, sets: [], camera: null, compare: null, color: 'none' as const, pins: [] } : null;
+    const named = builtin ? { source: { builtin }, sets: [], camera: null, compare: null, color: 'none' as const, pins: [], throw: null } : null;
     return (await decodeShared(location.hash)) ?? named;
   } catch {
     toasts.error(new Error('The scene in this address cannot be read; part of the address may be missing.'));

@@ -18,6 +18,7 @@ const LEAP = 6;
 const LEAP_TIME = 0.12; // s
 /** The longest time that is caught up after a pause of the page itself. */
 const LONGEST = 0.1;
+const AT_END = 1e-9; // s
 
 interface Change {
   assign: Map<string, string>;
@@ -45,6 +46,8 @@ export class Side {
   rate = 0;
   /** Seconds of computing per simulated second of late; NaN: not measured with this method yet. */
   cost = NaN;
+  /** s of simulated time where the motion waits; null: nowhere. */
+  end: number | null = null;
   readonly onInfo = new Signal<Info>();
   /** A new model came; true: of a new scene. */
   readonly onModel = new Signal<boolean>();
@@ -160,11 +163,12 @@ export class Side {
     if (!this.info || this.loading) return;
     this.owed = Math.min(LONGEST + LEAP_TIME, this.owed + seconds);
     this.budget = Math.min(BUDGET[1], Math.max(BUDGET[0], BUDGET_PART * seconds));
-    if (this.underWay || this.blownUp) return;
+    const left = (this.end ?? Infinity) - (this.frame?.time ?? 0);
+    if (this.underWay || this.blownUp || left < AT_END) return;
     if (this.unstable) return this.advanceUnstable(speed);
     const asked = Math.min(LONGEST, this.owed);
     this.owed = 0;
-    void this.ask({ seconds: asked * speed, budget: this.budget, color: this.color }, asked);
+    void this.ask({ seconds: Math.min(left, asked * speed), budget: this.budget, color: this.color }, asked);
   }
 
   private get unstable(): boolean {

@@ -1,5 +1,7 @@
 // What tests in a browser need to see and cannot read off the page: window.hooke.
 import type { App } from './app';
+import type { Throw } from './engine/protocol';
+import type { Aim } from './throw';
 
 export interface TestHooks {
   kind: string;
@@ -12,6 +14,8 @@ export interface TestHooks {
   /** Moves an obstacle as a hand does: to a displacement in m from its place in the scene. */
   moveObstacle(obstacle: number, point: number[]): Promise<unknown>;
   camera(): unknown;
+  /** The throw at a target, and where the target of the first side is in the window. */
+  throw(): { aim: Aim | null; found: (Throw | null)[]; holding: boolean; screen: [number, number] | null };
   setSpeed(speed: number): void;
   scene(): unknown;
   /** Adds a row to what was measured: a step of that many ms. */
@@ -47,6 +51,11 @@ export function exposeForTests(app: App, plots: readonly { title: string; top: n
       return screen ? [box.left + screen[0], box.top + screen[1]] : null;
     },
     moveObstacle: (obstacle, point) => app.sides[0].engine.move(obstacle, point),
+    throw() {
+      const screen = app.view.targetOnScreen(0), box = app.view.canvas.getBoundingClientRect();
+      const { aim, found, holding } = app.thrower;
+      return { aim, found: [...found], holding, screen: screen && [box.left + screen[0], box.top + screen[1]] };
+    },
     setSpeed: (speed) => app.settings.set({ speed }),
     camera: () => app.view.orbit.state(),
     addSlowStep(milliseconds) {

@@ -58,6 +58,21 @@ test('a_vertex_is_pulled_and_a_method_changed_natively', onView(async (page) => 
   assert.deepEqual(page.errors, []);
 }));
 
+test('a_target_that_is_dragged_is_hit_natively', onView(async (page) => {
+  await chooseScene(page, 'throw');
+  await waitFor(page, () => window.hooke.throw().found[0]?.done && !window.hooke.throw().holding);
+  const { screen: [x, y], aim } = await page.evaluate(() => window.hooke.throw());
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await page.mouse.move(x - 90, y - 30, { steps: 6 });
+  await page.mouse.up();
+  await waitFor(page, (before) => {
+    const { aim: now, found: [found], holding } = window.hooke.throw();
+    return !holding && now.target[0] < before - 0.1 && found.distance < 1e-3 && window.hooke.sides()[0].time > 0.1;
+  }, aim.target[0]);
+  assert.deepEqual(page.errors, []);
+}));
+
 test('a_scene_that_reads_files_is_not_offered_as_an_address', async (t) => {
   const mesh = join(folder, 'two.obj');
   writeFileSync(mesh, 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n');

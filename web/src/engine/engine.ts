@@ -3,7 +3,7 @@
 import {
   binaryId, decodeFrame, decodeObstacles, decodeSave, decodeTopology, encodePut, encodeRequest, MAX_PUT,
   type Frame, type FrameRequest, type Grab, type Info, type ObstacleShape, type Pin, type Placed, type Registry,
-  type Source, type Topology,
+  type Source, type Throw, type Topology,
 } from './protocol';
 
 /** Carries messages both ways, in order. */
@@ -73,6 +73,9 @@ export class Engine {
   move(obstacle: number, point?: Vector): Promise<Placed> { return this.ask('move', point ? { obstacle, point } : { obstacle }); }
   /** Moved obstacles stay where they are. */
   stay(): Promise<object> { return this.ask('stay', {}); }
+  /** Goes on with a throw at a target, for so many seconds of computing. */
+  throwAt(target: Vector, time: number, budget: number): Promise<Throw> { return this.ask('throw', { target, time, budget }); }
+  endThrow(): Promise<object> { return this.ask('throw', {}); }
   drag(point: Vector): Promise<object> { return this.ask('drag', { point }); }
   drop(): Promise<object> { return this.ask('drop', {}); }
   /** Why it blew up, or ''. */

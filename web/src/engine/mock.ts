@@ -132,7 +132,7 @@ export class MockLink implements Link {
       vertices: N * N, springs: this.springs.length, triangles: this.triangles.length / 3, bodies: 1, dimension: 3, length_min: LENGTH,
       box_min: [-0.5, 0, -0.5], box_max: [0.5, 0, 0.5], mass: 1, threads: 1, vectors: 'portable', step: this.step(),
       stable_step: method.type === 'backward_euler' ? null : 0.0045, stability: 'every step is stable', fps: 30, integrator: full,
-      forces: this.scene.forces as MethodValue[], pinned: this.pinned, obstacles: [], notes: ['This is the mock.'],
+      forces: this.scene.forces as MethodValue[], pinned: this.pinned, obstacles: [], throw_refusal: 'the mock throws nothing', notes: ['This is the mock.'],
     };
   }
 

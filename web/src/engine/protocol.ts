@@ -64,6 +64,7 @@ export interface Info {
   forces: MethodValue[];
   pinned: number[];
   obstacles: string[]; // names; the ground is the last one
+  throw_refusal: string; // why no body can be thrown; '' where one can
   notes: string[];
 }
 
@@ -138,6 +139,17 @@ export interface ObstacleShape {
 export interface Placed {
   obstacle: number;
   point: number[]; // m, from its place in the scene
+}
+
+/** A throw at a target, as far as it is found. */
+export interface Throw {
+  time: number; // s, whole steps
+  velocity: number[]; // m/s
+  path: number[]; // m: of the center, three numbers a point
+  distance: number | null; // m, from the end of the path to the target; null: not known yet
+  iterations: number;
+  part: number; // of the flight under way
+  done: boolean;
 }
 
 export interface Grab {

@@ -15,6 +15,7 @@ export const KEYS: [string, string][] = [
 const POINTER: [string, string][] = [
   ['drag a vertex', 'pulls it, by a spring whose stiffness is set under View and pull'],
   ['drag an obstacle', 'moves it; what is in its way is pushed, and where there is no space it waits'],
+  ['drag the target of a throw', 'finds the throw that reaches it; switched on under Throw at a target'],
   ['double-click a vertex', 'pins it, or releases it'],
   ['drag elsewhere', 'turns the view; with Alt also over the model'],
   ['right button or Shift', 'moves the view'],

@@ -10,6 +10,7 @@ import { isSpecial, ParamList } from './param_list';
 import { partSchema, section } from './parts';
 import { SceneSection } from './scene_section';
 import { StepSection } from './step_section';
+import { ThrowSection } from './throw_section';
 import { viewSection } from './view_section';
 
 export class Panel {
@@ -22,12 +23,14 @@ export class Panel {
   private materialLists: { list: ParamList; read: (scene: SceneData) => Values }[] = [];
   private forces: ForcesSection;
   private obstacles: ObstaclesSection;
+  private throwing: ThrowSection;
   private about: SceneSection;
 
   constructor(private app: App, place: HTMLElement) {
     this.step = new StepSection(app);
     this.forces = new ForcesSection(app);
     this.obstacles = new ObstaclesSection(app);
+    this.throwing = new ThrowSection(app);
     this.about = new SceneSection();
     place.append(
       section('Method', true, this.sideTabs, this.methodPlace),
@@ -35,6 +38,7 @@ export class Panel {
       section('Springs and mass', true, this.material),
       section('Forces', true, this.forces.element),
       section('Contact and obstacles', true, this.obstacles.element),
+      this.throwing.element,
       section('View and pull', true, viewSection(app)),
       section('Scene', false, this.about.element),
     );
@@ -74,6 +78,7 @@ export class Panel {
     this.showMaterial(scene);
     this.forces.update(info, scene);
     this.obstacles.update(info, scene);
+    this.throwing.update(info);
     this.about.update(info, this.app.view.layers[0].notes, this.app.place.kind, this.app.registry);
     this.step.update(this.app.activeSide);
   }

@@ -3,6 +3,7 @@
 // allow. "z" says compressed, "p" plain.
 import type { App, Shared } from '../app';
 import { filesOf } from '../scene_data';
+import type { Aim } from '../throw';
 import { makeDialog } from './dialog';
 import { h } from './dom';
 
@@ -30,6 +31,11 @@ export async function encodeShared(shared: Shared): Promise<string> {
   return 'z' + toBase64(await pass(bytes, new CompressionStream('deflate-raw')));
 }
 
+function isAim(value: unknown): value is Aim {
+  const { target, seconds } = (value ?? {}) as Partial<Aim>;
+  return Array.isArray(target) && target.length === 3 && [...target, seconds].every(Number.isFinite);
+}
+
 export async function decodeShared(hash: string): Promise<Shared | null> {
   if (!hash.startsWith('#s=')) return null;
   const match = hash.match(/^#s=([zp])([\w-]+)$/);
@@ -44,6 +50,7 @@ export async function decodeShared(hash: string): Promise<Shared | null> {
     camera: shared.camera ?? null,
     compare: shared.compare ?? null,
     color: shared.color ?? 'none',
+    throw: isAim(shared.throw) ? shared.throw : null,
     pins: Array.isArray(shared.pins) ? shared.pins.filter(Number.isInteger) : [],
   };
 }

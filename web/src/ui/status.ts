@@ -6,13 +6,14 @@ import { COLOR_UNITS, LEAST_RANGE } from '../view/colormap';
 import { h, prettyNumber } from './dom';
 import { makeFaster } from './faster';
 import { throttled } from './throttle';
+import { throwText } from './throw_section';
 
 const EVERY = 120; // ms between changes, so that numbers can be read
 
 export function makeStatus(app: App, place: HTMLElement): void {
   const time = h('strong', {}), rate = h('span', {}), cost = h('span', {}), work = h('span', {});
-  const faster = makeFaster(app);
-  place.append(h('div', { class: 'status' }, time, rate, cost, work, faster.button));
+  const faster = makeFaster(app), thrown = h('span', { class: 'throw-distance' });
+  place.append(h('div', { class: 'status' }, time, thrown, rate, cost, work, faster.button));
   const show = throttled(EVERY, () => {
     const side = app.activeSide;
     const { frame } = side;
@@ -35,6 +36,10 @@ export function makeStatus(app: App, place: HTMLElement): void {
       : '';
     work.classList.toggle('warning', frame.unconverged || frame.late);
   });
+  const showThrow = throttled(EVERY, () => {
+    thrown.textContent = app.thrower.on ? throwText(app.thrower.found[app.active]) : '';
+  });
+  app.thrower.onChange.on(showThrow);
   app.onFrame.on(show);
   app.onSides.on(show);
   app.settings.watch(show);

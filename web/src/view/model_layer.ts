@@ -15,6 +15,7 @@ import { isClosed, SMOOTH_LIMIT } from './normals';
 import type { Palette } from './palette';
 import { makeRibbons, type Ribbons } from './ribbons';
 import { FACES, LINES, POINTS } from './shaders';
+import { TargetLayer } from './target_layer';
 
 const LINE_LIMIT = 3_000_000; // springs; above, they are not drawn
 const RIBBON_LIMIT = 20_000;
@@ -31,6 +32,7 @@ export interface Show {
 export class ModelLayer {
   readonly scene = new Scene();
   readonly obstacles = new ObstacleLayer(this.scene);
+  readonly target: TargetLayer;
   /** What is left out because there is too much of it. */
   notes: string[] = [];
   topology: Topology | null = null;
@@ -60,6 +62,7 @@ export class ModelLayer {
 
   constructor(private palette: Palette) {
     this.backdrop = new Backdrop(this.scene);
+    this.target = new TargetLayer(this.scene, palette);
     this.faces = new Mesh(new BufferGeometry(), this.material(FACES, {
       front: { value: palette['cloth-front'] }, back: { value: palette['cloth-back'] }, useNormals: { value: 1 },
     }));
@@ -90,6 +93,7 @@ export class ModelLayer {
     this.palette = palette;
     this.backdrop.setPalette(palette);
     this.obstacles.setPalette(palette);
+    this.target.setPalette(palette);
     const set = (material: ShaderMaterial, name: string, color: keyof Palette) => {
       material.uniforms[name].value = palette[color];
     };
@@ -132,10 +136,15 @@ export class ModelLayer {
     this.setPalette(this.palette);
   }
 
-  /** ground: the number of the ground among the obstacles, or -1. */
-  setObstacles(shapes: ObstacleShape[], ground: number, around: Surroundings): void {
+  /** The floor of another size or at another place. */
+  setSurroundings(around: Surroundings): void {
     this.backdrop.setSurroundings(around, this.faces.geometry, this.palette);
     this.backdrop.showShadow(this.faces.visible);
+  }
+
+  /** ground: the number of the ground among the obstacles, or -1. */
+  setObstacles(shapes: ObstacleShape[], ground: number, around: Surroundings): void {
+    this.setSurroundings(around);
     const up = [0, 1, 2].map((axis) => (axis === around.up ? 1 : 0));
     const floor = around.flat ? null : new Vector4(up[0], up[1], up[2], around.floor + 1e-4 * around.size);
     this.obstacles.setShapes(shapes, ground, this.palette, floor);
@@ -252,6 +261,7 @@ export class ModelLayer {
     this.pins.material.uniforms.size.value = (this.few ? 16 : this.pinCount() > 60 ? 6 : this.pinCount() > 16 ? 8 : 11) * ratio;
     this.hover.material.uniforms.size.value = (this.few ? 34 : 18) * ratio;
     this.ribbons?.setViewport(width, height, ratio);
+    this.target.setViewport(width, height, ratio);
   }
 
   private pinCount(): number { return this.pins.geometry.index?.count ?? 0; }
@@ -290,6 +300,7 @@ export class ModelLayer {
     this.ribbons?.dispose(this.scene);
     this.backdrop.dispose();
     this.obstacles.clear();
+    this.target.dispose();
     this.valueUniforms.map.value.dispose();
   }
 }

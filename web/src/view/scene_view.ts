@@ -22,6 +22,8 @@ export interface Area {
 const WIDEST = 4; // a model that flies apart is framed up to so many times its first size
 const NARROWEST = 0.4; // and one that draws together down to this
 const LOOK_BACK = 3; // s of the motion that are framed
+const TARGET_SIZE = 0.4; // radius of a target in sizes of the model
+const TARGET_REACH: readonly [number, number] = [14, 30]; // px about its middle that belong to it: mouse and touch
 const FALL = 1; // s in which most models come from their start to where they play
 
 interface Bounds extends Box {
@@ -46,6 +48,7 @@ export class SceneView {
   private renderer: WebGLRenderer;
   private bounds: Bounds | null = null;
   private start: Box | null = null; // the bounds of a start
+  private throwBox: Box | null = null; // of the targets and paths of a throw
   private recent: Box & { since: number } = { ...emptyBox(), since: 0 }; // where it was of late
   private width = 1;
   private height = 1;
@@ -127,6 +130,45 @@ export class SceneView {
     this.changed();
   }
 
+  /** Shows the target of a throw and the path of the body; target null: there is none. */
+  setThrow(index: number, target: readonly number[] | null, path: readonly number[], info: Info, scene: SceneData, frame: Frame): void {
+    const layer = this.layers[index], { surroundings } = layOut(info, scene, frame.x), { flat, up } = surroundings;
+    this.changed();
+    if (!target) {
+      layer.target.hide();
+      if (this.throwBox) layer.setSurroundings(surroundings);
+      this.throwBox = null;
+      return;
+    }
+    const size = Math.hypot(...info.box_max.map((high, c) => high - info.box_min[c]));
+    const below = Math.max(surroundings.floor, surroundings.water ?? -Infinity);
+    layer.target.show(target, TARGET_SIZE * size, flat ? null : target.map((part, c) => (c === up ? below : part)));
+    layer.target.showPath(path);
+    if (this.steady) return;
+    const box = emptyBox();
+    for (const sign of [-1, 1]) include(box, new Float32Array(target.map((part) => part + sign * TARGET_SIZE * size)));
+    include(box, new Float32Array(path));
+    include(box, new Float32Array([...info.box_min, ...info.box_max]));
+    this.throwBox = box;
+    const center = box.min.map((low, c) => (low + box.max[c]) / 2) as [number, number, number];
+    layer.setSurroundings({ ...surroundings, center, size: Math.max(...box.max.map((high, c) => high - box.min[c])) });
+    if (this.orbit.following) this.bounds = this.bounds && { ...this.bounds, min: [...box.min], max: [...box.max] };
+  }
+
+  /** Whether the target of a throw is at a point of the canvas. */
+  isOnTarget(x: number, y: number, touch: boolean): boolean {
+    const { target } = this.layers[this.layerAt(x, y)];
+    if (target.radius === 0) return false;
+    const { origin, direction } = this.ray(x, y);
+    const to = target.place.clone().sub(new Vector3().fromArray(origin)), along = to.dot(new Vector3().fromArray(direction));
+    const reach = Math.max(target.radius, TARGET_REACH[touch ? 1 : 0] * this.pixelAngle() * along);
+    return along > 0 && to.lengthSq() - along * along < reach * reach;
+  }
+
+  glowTarget(glow: boolean): void {
+    for (const layer of this.layers) if (layer.target.setGlow(glow)) this.changed();
+  }
+
   setFrame(index: number, frame: Frame, color: Color): boolean {
     if (color !== this.range.color) this.range = new ColorRange(color);
     const taken = this.layers[index]?.setFrame(frame, color, this.range) ?? false;
@@ -154,10 +196,11 @@ export class SceneView {
   /** Lets the camera follow the model, unless a person has turned it. */
   follow(seconds: number | null): void {
     if (!this.orbit.following || !this.bounds || this.steady) return;
-    const { first } = this.bounds;
+    const { first: alone } = this.bounds, thrown = this.throwBox;
+    const first = thrown ? 0.5 * Math.hypot(...thrown.min.map((low, c) => thrown.max[c] - low)) : alone;
     const around = this.layers[0].obstacles.box();
-    const min = this.bounds.min.map((low, c) => Math.min(low, around?.min[c] ?? low));
-    const max = this.bounds.max.map((high, c) => Math.max(high, around?.max[c] ?? high));
+    const min = this.bounds.min.map((low, c) => Math.min(low, around?.min[c] ?? low, thrown?.min[c] ?? low));
+    const max = this.bounds.max.map((high, c) => Math.max(high, around?.max[c] ?? high, thrown?.max[c] ?? high));
     const low = new Vector3().fromArray(min), high = new Vector3().fromArray(max);
     const center = low.clone().add(high).multiplyScalar(0.5), half = high.sub(low).multiplyScalar(0.5);
     const radius = half.length();
@@ -248,19 +291,25 @@ export class SceneView {
 
   /** Where a vertex is on the canvas, in CSS pixels. */
   onScreen(index: number, vertex: number): [number, number] | null {
-    if (!this.layers[index]?.x) return null;
+    return this.layers[index]?.x ? this.project(index, this.position(index, vertex)) : null;
+  }
+
+  private project(index: number, point: Vector3): [number, number] {
     const area = this.area(index);
-    const p = this.position(index, vertex).project(this.orbit.place(area.width / area.height));
+    const p = point.project(this.orbit.place(area.width / area.height));
     return [area.left + (0.5 + 0.5 * p.x) * area.width, area.top + (0.5 - 0.5 * p.y) * area.height];
   }
 
   /** Where the middle of an obstacle is on the canvas, in CSS pixels. */
   obstacleOnScreen(index: number, obstacle: number): [number, number] | null {
     const middle = this.layers[index]?.obstacles.middle(obstacle);
-    if (!middle) return null;
-    const area = this.area(index);
-    const p = new Vector3().fromArray(middle).project(this.orbit.place(area.width / area.height));
-    return [area.left + (0.5 + 0.5 * p.x) * area.width, area.top + (0.5 - 0.5 * p.y) * area.height];
+    return middle && this.project(index, new Vector3().fromArray(middle));
+  }
+
+  /** Where the target of a throw is on the canvas, in CSS pixels. */
+  targetOnScreen(index: number): [number, number] | null {
+    const layer = this.layers[index]?.target;
+    return layer?.radius ? this.project(index, layer.place.clone()) : null;
   }
 
   /** Whether a model is nowhere near the view any more, as after a fall. */

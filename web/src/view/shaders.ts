@@ -176,6 +176,30 @@ void main() {
 }`,
 };
 
+/** A target: rings about a point that face the camera. */
+export const TARGET = {
+  vertex: /* glsl */ `
+uniform float radius;
+varying vec2 place;
+void main() {
+  place = position.xy;
+  vec4 p = modelViewMatrix * vec4(0.0, 0.0, 0.0, 1.0);
+  p.xy += radius * place;
+  gl_Position = projectionMatrix * p;
+}`,
+  fragment: /* glsl */ `
+uniform vec3 color;
+varying vec2 place;
+${OUTPUT}
+void main() {
+  const float BANDS = 5.0 * 3.14159265;
+  float r = length(place), edge = fwidth(r);
+  float colored = max(smoothstep(-BANDS * edge, BANDS * edge, sin(BANDS * r)), step(r, 0.1));
+  float inside = 1.0 - smoothstep(1.0 - 2.0 * edge, 1.0, r);
+  gl_FragColor = vec4(mix(vec3(1.0), toScreen(color), colored), inside * mix(0.5, 0.92, colored));
+}`,
+};
+
 /** A gradient over the whole view. */
 export const SKY = {
   vertex: /* glsl */ `
