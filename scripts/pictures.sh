@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
-# Draws the pictures of the README and of docs/contact.md: scripts/pictures.sh PROGRAM FOLDER
+# Draws the pictures of the README and of documents: scripts/pictures.sh PROGRAM FOLDER
 #
-# That of the page needs 'make web' and a browser, and is left as it is without them.
+# That of the page needs 'make web' and a browser, those of the examples of gradients scipy and matplotlib of PYTHON (the
+# system's Python 3); they are left as they are without them.
 set -euo pipefail
 program=$1
 folder=$2
-web=$(cd "$(dirname "${BASH_SOURCE[0]}")/../web" && pwd)
+sources=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+web=$sources/web
+python=${PYTHON:-/usr/bin/python3}
+export PYTHONPATH=$(dirname "$program")/python MPLBACKEND=Agg
 mkdir -p "$folder"
 
 # draw FILE SCENE OPTIONS...
@@ -26,5 +30,12 @@ if [ -e "$web/dist/index.html" ] && [ -d "$web/node_modules" ] && command -v nod
   echo "$folder/page.jpg: the page, 1240 x 760 pixels"
 else
   echo "page.jpg is left as it is: 'make web' builds what it shows"
+fi
+if "$python" -c "import hooke, matplotlib, scipy" 2>/dev/null; then
+  for example in fit_stiffness throw_net rest_shape wind_from_flag; do
+    "$python" -B "$sources/examples/python/$example.py" "$folder/$example.png"
+  done
+else
+  echo "pictures of gradients are left as they are: $python has no scipy or no matplotlib"
 fi
 du -ch "$folder"/* | tail -n 1
