@@ -384,7 +384,7 @@ static void add_y(const Loop *q, const Slide *s, const HkAnchor *before, double 
       if (p->end && has) add(p, s->frame.w[a], p->x_end + at + c, &x->in[Y + c]);
       if (p->rest && has) add(p, -s->frame.w[a], p->x_start + at + c, &x->in[Y + c]);
       if (p->rest) add(p, s->d[a][c], &x->w[a], &x->in[Y + c]);
-      for (int k = 0; k < 3 && p->rest && a == 0; k++)
+      for (int k = 0; k < 3 && p->rest && s->t->wall >= 0; k++)
         add(p, -s->along[3 * c + k], p->x_start + at + k, &x->in[Y + c]);
     }
   }
