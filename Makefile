@@ -17,11 +17,11 @@ threaded_tests = $(shell cd tests && ls test_*.c | sed 's/\.c$$//' | grep -E '$(
 # Some kernels place memory where the sanitizers of older compilers cannot follow.
 sanitized = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-.PHONY: help demo pictures test web web-test bench cuda petsc petsc-test sweep contact-judge wheel install format format-check lint clang plain asan tsan fuzz clean
+.PHONY: help demo pictures test web web-test bench cuda petsc petsc-test sweep contact-judge frameworks-test wheel install format format-check lint clang plain asan tsan fuzz clean
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
-	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | awk -F'|' '{printf "make %-13s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | awk -F'|' '{printf "make %-15s %s\n", $$1, $$2}'
 
 demo: ## Build Hooke and simulate a waving flag into out/flag, with a report and a picture.
 	@$(packages) demo
@@ -33,10 +33,10 @@ demo: ## Build Hooke and simulate a waving flag into out/flag, with a report and
 	@echo "hooke is ./build/release/hooke until 'make install', or: export PATH=\$$PWD/build/release:\$$PATH"
 	@echo "Open in a browser: file://$(CURDIR)/out/flag/report.html"
 
-pictures: ## Draw the pictures of the README into docs/pictures.
+pictures: ## Draw the pictures of the README and of documents into docs/pictures.
 	@$(packages) test
 	$(configure) release
-	$(build) release --target hooke_product
+	$(build) release --target hooke_product hooke_python
 	@./scripts/pictures.sh build/release/hooke docs/pictures
 
 test: ## Build Hooke and run all tests.
@@ -94,6 +94,12 @@ contact-judge: ## Have the IPC Toolkit look for intersections in the scenes of c
 	$(configure) release
 	$(build) release --target contact_sweep hooke_python
 	@./scripts/contact_judge.sh build/release $(SCENES)
+
+frameworks-test: ## Test the gradients of the Python package with PyTorch, JAX and SciPy, which pip installs; takes a minute or two.
+	@$(packages) test
+	$(configure) release
+	$(build) release --target hooke_python
+	@./scripts/frameworks.sh build/release
 
 wheel: ## Build a manylinux wheel of the Python package into out/wheel, and use it in fresh systems (WHEEL_ROOTS).
 	@$(packages) wheel

@@ -516,6 +516,37 @@ def test_removed_force_arrays_are_released():
     assert alive[0]() is None
 
 
+# ---- Warnings ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("iterations, error, warned", [(1, 0.01, True), (60, 1e-4, False)])
+def test_steps_that_are_not_solved_are_warned_about(caplog, iterations, error, warned):
+    minimizer = hooke.minimizers.local_global(iterations=iterations, tolerance=1e-12)
+    sim = hooke.Sim(make_scene(), integrator=hooke.integrators.backward_euler(minimizer=minimizer))
+    sim.v[...] = np.random.default_rng(1).standard_normal(sim.v.shape)
+    tape = hooke.record(sim, STEPS)
+    info = tape.backward(tape.x).info
+    assert (info.relative_error > error) == warned
+    assert ("the steps are not solved well enough for their derivatives" in caplog.text) == warned
+    assert len(caplog.records) == warned
+
+
+def test_linear_systems_that_are_not_solved_are_warned_about(caplog):
+    scene = hooke.Scene(step=0.01)
+    scene.add_body(hooke.shapes.grid(nx=34, ny=34), springs={"k": 40, "shear": True}, mass=0.6)
+    scene.add_pin("top_left")
+    scene.add_force("gravity")
+    sim = hooke.Sim(scene, integrator=hooke.integrators.backward_euler(minimizer=hooke.minimizers.newton(linear="cg")))
+    tape = hooke.record(sim, 2)
+    assert tape.backward(tape.x).info.unsolved == 0
+    tape.tangent(v0=np.ones_like(sim.v))
+    assert not caplog.records
+    too_accurate = hooke.record(sim, 2, accuracy=1e-18)
+    assert too_accurate.backward(tape.x).info.unsolved == 2
+    too_accurate.tangent(v0=np.ones_like(sim.v))
+    assert [record.message[:26] for record in caplog.records] == ["2 of 2 linear systems of d"] * 2
+
+
 # ---- torch and jax -------------------------------------------------------------------------------
 
 

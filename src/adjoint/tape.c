@@ -397,13 +397,13 @@ static HkStatus go_back(HkTape *t, HkLossFn *loss, void *user, HkDerivatives *d,
   return HK_OK;
 }
 
-/* Gradients of steps that are far from solved mean little. */
+/* Derivatives of steps that are far from solved mean little. */
 static void warn(const HkTape *t, const HkAdjointInfo *info) {
   const double RELATIVE_ERROR_MAX = 0.01;
   if (info->unsolved > 0)
     hk_log(
         &t->sim->model->context, HK_LOG_WARNING,
-        "%lld of %lld linear systems of the gradient are not solved: the largest relative residual "
+        "%lld of %lld linear systems of derivatives are not solved: the largest relative residual "
         "is %.1e. %lld steps have not led to a minimum; lower the tolerance of the minimizer, take "
         "smaller steps, or project the Hessian",
         (long long)info->unsolved, (long long)info->steps, info->residual,
@@ -461,5 +461,6 @@ HkStatus hk_tape_tangent(HkTape *t, HkTangentFn *visit, void *user, HkDerivative
   t->repeated += t->count;
   HkAdjointInfo done = hk_adjoint_info(t->adjoint);
   if (info) *info = done;
+  warn(t, &done);
   return done.unsolved > 0 ? HK_NOT_CONVERGED : HK_OK;
 }
