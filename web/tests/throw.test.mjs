@@ -87,8 +87,9 @@ test('target_and_time_are_set_by_keys_alone', onPage(() => place, AT_REST, async
 
 test('scenes_that_cannot_be_thrown_say_why', onPage(() => place, AT_REST, async (page) => {
   await isLoaded(page);
-  for (const [name, words] of [['net_and_ball', /the force 'contact' cannot be differentiated/], ['flag', /pins hold every body/]]) {
+  for (const [name, integrator, words] of [['net_and_ball', 'implicit_midpoint', /the force 'contact' cannot be differentiated/], ['flag', null, /pins hold every body/]]) {
     await chooseScene(page, name);
+    if (integrator) await page.selectOption('select[data-method="integrator"]', integrator);
     await waitFor(page, () => document.querySelector('.throw input[type=checkbox]').disabled);
     assert.match(await page.textContent('.throw .note'), words);
   }
