@@ -47,8 +47,8 @@ typedef struct Command {
   .options = (table), .option_count = (int)(sizeof(table) / sizeof(table)[0]), .size = sizeof(S)
 
 extern const Command command_run, command_view, command_render, command_info, command_compare,
-    command_sweep, command_bench, command_matrices, command_methods, command_scenes, command_new,
-    command_convert, command_schema, command_completion, command_manual, command_help;
+    command_sweep, command_fit, command_bench, command_matrices, command_methods, command_scenes,
+    command_new, command_convert, command_schema, command_completion, command_manual, command_help;
 
 /* Returns the index-th command in the order of the overview, or NULL past the last. */
 const Command *command_at(int index);

@@ -4,10 +4,10 @@
 #include <string.h>
 
 static const Command *const commands[] = {
-    &command_run,      &command_view,       &command_render,  &command_info,
-    &command_matrices, &command_sweep,      &command_compare, &command_bench,
-    &command_methods,  &command_scenes,     &command_new,     &command_convert,
-    &command_schema,   &command_completion, &command_manual,  &command_help,
+    &command_run,    &command_view, &command_render,  &command_info,   &command_matrices,
+    &command_sweep,  &command_fit,  &command_compare, &command_bench,  &command_methods,
+    &command_scenes, &command_new,  &command_convert, &command_schema, &command_completion,
+    &command_manual, &command_help,
 };
 
 static const ExitCode exit_codes[] = {

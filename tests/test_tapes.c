@@ -4,7 +4,7 @@
 #include "hooke/extend.h"
 
 #include "model/state.h"
-#include "world.h"
+#include "motion_gradient.h"
 
 static const char cloth[] =
     "{'bodies': [{'shape': {'type': 'grid', 'nx': 5, 'ny': 4}, 'springs': {'k': 40, 'shear': true, "
@@ -36,7 +36,7 @@ static double loss_of(const HkState *state) {
 
 /* The loss with all k and all dampings multiplied by 1 + step, where the first spring is broken. */
 static double broken_loss(const char *integrator, int64_t steps, double step) {
-  World w = world_make(cloth, integrator, 0.01, 1);
+  World w = gradient_world(&(GradientCase){.text = cloth}, integrator);
   uint8_t broken[200] = {1, 0, 1};
   double k[200], damping[200], loss = NAN;
   HkError error = {0};
@@ -55,7 +55,7 @@ static double broken_loss(const char *integrator, int64_t steps, double step) {
 
 static void check_broken(const char *integrator) {
   int64_t steps = 10;
-  World w = world_make(cloth, integrator, 0.01, 1);
+  World w = gradient_world(&(GradientCase){.text = cloth}, integrator);
   uint8_t broken[200] = {1, 0, 1};
   HkDerivatives *d = NULL;
   HkTape *tape = NULL;

@@ -4,10 +4,11 @@
  *             (editable)  (constant)   (one step at a time)
  *
  * with what they are made from: hooke/base.h (errors, context), hooke/schema.h (methods and their
- * parameters), hooke/scene.h (meshes, scenes). By themselves stand hooke/run.h (runs into files,
- * pages), hooke/batch.h (many worlds of one model), hooke/sheet.h (regular cloth of billions of
- * vertices on a GPU), hooke/extend.h (forces and solvers of the caller) and hooke/device.h (arrays
- * on a GPU).
+ * parameters), hooke/scene.h (meshes, scenes). By themselves stand hooke/adjoint.h
+ * (derivatives of motions), hooke/fit.h (numbers that minimize a loss), hooke/run.h (runs into
+ * files, pages), hooke/batch.h (many worlds of one model), hooke/sheet.h (regular cloth of billions
+ * of vertices on a GPU), hooke/extend.h (forces and solvers of the caller) and hooke/device.h
+ * (arrays on a GPU).
  *
  * SI units everywhere: m, kg, s, N, J. Vectors are three doubles, arrays of vectors x y z x y z ...
  *
