@@ -172,7 +172,7 @@ static void say(Fitting *f, const char *warning) {
 }
 
 /* Compares the gradient with a central difference along a random direction. A difference that is
- * far off means that motions have no derivative that is of use here; the user is told. */
+ * far off means that motions have no useful derivative here, which a warning says. */
 static HkStatus check_gradient(Fitting *f, HkError *error) {
   int64_t n = f->numbers.count;
   double *g = calloc((size_t)n, sizeof *g), *unused = calloc((size_t)n, sizeof *unused);

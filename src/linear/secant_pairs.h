@@ -28,7 +28,7 @@ typedef struct HkSecantPairs {
   int slots, count, next; /* pairs next - count .. next - 1 count, modulo slots */
 } HkSecantPairs;
 
-/* Makes room for the pairs of `memory` steps; *bytes grows by their size. */
+/* Allocates the pairs of `memory` steps; *bytes grows by their size. */
 HkStatus hk_secant_create(HkSecantPairs *pairs, const HkContext *context, int64_t n, int memory,
                           size_t *bytes, HkError *error);
 void hk_secant_destroy(HkSecantPairs *pairs, const HkContext *context);
