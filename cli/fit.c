@@ -81,6 +81,7 @@ typedef struct Fitting {
   FitMotion motion;
   FitResult result;
   double *q, *min, *max; /* of the fit */
+  double *g;             /* dL/dq */
   double gradient;       /* norm of the gradient at the start, of all frames */
   int stage, stages, stage_iterations;
   double began, saved;
@@ -207,19 +208,29 @@ static HkStatus check_gradient(Fitting *f, HkError *error) {
 
 /* ---- The fit --------------------------------------------------------------------------------- */
 
-/* Root of the mean square distance over all frames, and of each; norm of the gradient. */
+/* Root of the mean square distance over all frames, and of each; the gradient. */
 static HkStatus look(Fitting *f, double *all, double *frames, double *gradient, HkError *error) {
-  double loss = NAN, square = 0, *g = calloc((size_t)f->numbers.count, sizeof *g);
-  if (!g) return text_fail(error, HK_ERROR_MEMORY, "out of memory");
+  double loss = NAN;
   f->motion.frames = f->target.frames;
   for (int64_t k = 0; k < f->target.frames; k++) f->motion.square[k] = NAN;
-  HkStatus status = fit_motion_loss(&f->motion, f->q, &loss, g, error);
-  for (int64_t k = 0; k < f->numbers.count; k++) square += g[k] * g[k];
+  HkStatus status = fit_motion_loss(&f->motion, f->q, &loss, gradient, error);
   for (int64_t k = 0; k < f->target.frames; k++) frames[k] = sqrt(f->motion.square[k]);
   *all = sqrt(2 * loss);
-  *gradient = sqrt(square);
-  free(g);
   return status;
+}
+
+/* The distance at the start, and what the gradient there says about the sizes of numbers. */
+static HkStatus begin(Fitting *f, HkError *error) {
+  HkStatus status = look(f, &f->result.start, f->result.rms_before, f->g, error);
+  if (status < 0) return status;
+  double square = 0;
+  fit_numbers_balance(&f->numbers, f->g);
+  fit_numbers_begin(&f->numbers, f->q, f->min, f->max);
+  status = fit_motion_loss(&f->motion, f->q, &f->info.loss, f->g, error);
+  for (int64_t k = 0; k < f->numbers.count; k++) square += f->g[k] * f->g[k];
+  f->gradient = sqrt(square);
+  f->motion.frames = frames_of(f, 0);
+  return status < 0 ? status : check_gradient(f, error);
 }
 
 static HkStatus fit_stages(Fitting *f, HkError *error) {
@@ -255,13 +266,12 @@ static void summarize(Fitting *f, HkStatus status) {
 
 /* Writes what was found, after an error and a signal, too. */
 static HkStatus finish(Fitting *f, HkStatus status, HkError *error) {
-  double unused;
   memcpy(f->result.rms_after, f->result.rms_before,
          (size_t)f->target.frames * sizeof *f->result.rms_after);
   f->result.end = NAN;
   f->motion.cancel = NULL; /* the last look has to be made */
   hk_sim_set_cancel(f->motion.sim, NULL, NULL);
-  look(f, &f->result.end, f->result.rms_after, &unused, NULL); /* or it stays unknown */
+  look(f, &f->result.end, f->result.rms_after, f->g, NULL); /* or it stays unknown */
   summarize(f, status);
   f->result.summary = f->summary;
   HkStatus saved = save(f, f->q, status < 0 ? NULL : error);
@@ -270,10 +280,8 @@ static HkStatus finish(Fitting *f, HkStatus status, HkError *error) {
 }
 
 static HkStatus fit(Fitting *f, HkError *error) {
-  HkStatus status = look(f, &f->result.start, f->result.rms_before, &f->gradient, error);
+  HkStatus status = begin(f, error);
   f->listener.quiet = true; /* the same warnings would come with every loss */
-  f->motion.frames = frames_of(f, 0);
-  if (status >= 0) status = check_gradient(f, error);
   return status < 0 ? status : finish(f, fit_stages(f, error), error);
 }
 
@@ -306,9 +314,10 @@ static int prepare(Fitting *f) {
                  : fit_numbers_parse(&f->numbers, f->scene, f->model, s->parameters, &s->bounds);
   int64_t frames = f->target.frames;
   if (code == EXIT_GOOD) {
-    double **arrays[] = {&f->q, &f->min, &f->max, &f->result.rms_before, &f->result.rms_after};
-    for (int k = 0; k < 5; k++) {
-      *arrays[k] = calloc((size_t)(k < 3 ? f->numbers.count : frames), sizeof **arrays[k]);
+    double **arrays[] = {
+        &f->q, &f->min, &f->max, &f->g, &f->result.rms_before, &f->result.rms_after};
+    for (int k = 0; k < 6; k++) {
+      *arrays[k] = calloc((size_t)(k < 4 ? f->numbers.count : frames), sizeof **arrays[k]);
       if (!*arrays[k]) code = complain(EXIT_MEMORY, "out of memory");
     }
   }
@@ -372,8 +381,8 @@ static int run(const void *chosen, char **words, int word_count) {
   f.context.libraries = settings->libraries;
   signals_end_program();
   int code = fit_scene(&f);
-  double *const arrays[] = {f.q, f.min, f.max, f.result.rms_before, f.result.rms_after};
-  for (int k = 0; k < 5; k++) free(arrays[k]);
+  double *const arrays[] = {f.q, f.min, f.max, f.g, f.result.rms_before, f.result.rms_after};
+  for (int k = 0; k < 6; k++) free(arrays[k]);
   free(f.result.rows);
   fit_motion_destroy(&f.motion);
   fit_numbers_release(&f.numbers);

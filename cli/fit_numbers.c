@@ -236,7 +236,7 @@ static int add_name(FitNumbers *numbers, const char *word, size_t length) {
   if (!grown) return complain(EXIT_MEMORY, "no memory for the parameters");
   numbers->names = grown;
   FitName *name = &grown[numbers->name_count];
-  *name = (FitName){.springs = -1, .min = NAN, .max = NAN, .unit = ""};
+  *name = (FitName){.springs = -1, .weight = 1, .min = NAN, .max = NAN, .unit = ""};
   if (length == 0 || length >= sizeof name->text)
     return complain(EXIT_USAGE, "--parameters: give names with commas between them");
   snprintf(name->text, sizeof name->text, "%.*s", (int)length, word);
@@ -351,13 +351,34 @@ void fit_numbers_release(FitNumbers *numbers) {
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
+void fit_numbers_balance(FitNumbers *numbers, const double *gradient) {
+  const double WEIGHT_MIN = 1e-4;
+  double least = INFINITY;
+  for (int f = 0; f < 2 * numbers->name_count; f++) { /* the least of all, then the weights */
+    FitName *name = &numbers->names[f % numbers->name_count];
+    double sum = 0;
+    for (int64_t k = name->first; k < name->first + name->count; k++)
+      sum += gradient[k] * gradient[k];
+    double size = sqrt(sum / (double)name->count);
+    if (f < numbers->name_count && size > 0) least = fmin(least, size);
+    if (f >= numbers->name_count && size > 0) name->weight = fmax(least / size, WEIGHT_MIN);
+  }
+}
+
+/* p, or its logarithm, by which it is fitted. */
+static double value_of(const FitNumbers *numbers, const FitName *name, int64_t k, double p) {
+  double size = numbers->size[k];
+  return (size > 0 ? p / size : log(p)) / name->weight;
+}
+
 void fit_numbers_begin(const FitNumbers *numbers, double *q, double *min, double *max) {
-  for (int64_t k = 0; k < numbers->count; k++) {
-    double size = numbers->size[k];
-    q[k] = size > 0 ? numbers->p[k] / size : log(numbers->p[k]);
-    min[k] = size > 0 ? numbers->min[k] / size : log(numbers->min[k]);
-    max[k] = size > 0 ? numbers->max[k] / size : log(numbers->max[k]);
-    q[k] = fmin(fmax(q[k], min[k]), max[k]); /* logarithms round */
+  for (int f = 0; f < numbers->name_count; f++) {
+    const FitName *name = &numbers->names[f];
+    for (int64_t k = name->first; k < name->first + name->count; k++) {
+      min[k] = value_of(numbers, name, k, numbers->min[k]);
+      max[k] = value_of(numbers, name, k, numbers->max[k]);
+      q[k] = fmin(fmax(value_of(numbers, name, k, numbers->p[k]), min[k]), max[k]);
+    }
   }
 }
 
@@ -369,7 +390,8 @@ void fit_numbers_set(FitNumbers *numbers, const double *q) {
   for (int f = 0; f < numbers->name_count; f++) {
     const FitName *name = &numbers->names[f];
     for (int64_t k = name->first; k < name->first + name->count; k++) {
-      double size = numbers->size[k], p = size > 0 ? size * q[k] : exp(q[k]);
+      double size = numbers->size[k], part = name->weight * q[k];
+      double p = size > 0 ? size * part : exp(part);
       numbers->p[k] = fmin(fmax(p, numbers->min[k]), numbers->max[k]);
       if (name->springs >= 0)
         numbers->springs[name->springs][k - name->first] = numbers->p[k];
@@ -478,7 +500,7 @@ HkStatus fit_numbers_gradient(const FitNumbers *numbers, HkDerivatives *by, doub
       double slope = 0, size = numbers->size[k];
       HkStatus status = slope_of(numbers, name, k, by, &slope, error);
       if (status < 0) return status;
-      gradient[k] = slope * (size > 0 ? size : numbers->p[k]);
+      gradient[k] = name->weight * slope * (size > 0 ? size : numbers->p[k]);
     }
   }
   return HK_OK;

@@ -29,12 +29,13 @@ typedef struct FitName {
   FitPlace *places; /* all have the same value: bodies[*] has one for each body */
   int place_count, components;
   int64_t first, count; /* among all numbers */
+  double weight;        /* w, 1 at first */
   double min, max;      /* NAN: there is none */
   bool bounded;         /* by --bounds */
 } FitName;
 
-/* The numbers p, and what they are fitted by: q = log(p) where p > 0 by its bounds, else p over a
- * typical size, so that all q have similar sizes. */
+/* The numbers p, and what they are fitted by: q = log(p) / w where p > 0 by its bounds, else p over
+ * a typical size times w, with a weight w for each name, so that all q change the loss alike. */
 typedef struct FitNumbers {
   HkScene *scene;
   FitName *names;
@@ -54,6 +55,9 @@ int fit_numbers_parse(FitNumbers *numbers, HkScene *scene, const HkModel *model,
                       const char *parameters, const TextList *bounds);
 void fit_numbers_release(FitNumbers *numbers);
 
+/* Sets the weights so that a gradient dL/dq has the same root mean square over each name: the
+ * curvature of a loss that is a sum of squares goes with the square of that. */
+void fit_numbers_balance(FitNumbers *numbers, const double *gradient);
 /* q, and its bounds, of the present numbers. */
 void fit_numbers_begin(const FitNumbers *numbers, double *q, double *min, double *max);
 /* Sets the numbers to q, in the scene too. */
