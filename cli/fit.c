@@ -405,8 +405,8 @@ const Command command_fit = {
         "more and more of them. Ctrl-C writes what was found so far.",
     .examples = "  hooke fit net.json --target seen.csv -p springs.k\n"
                 "  hooke fit flag.json --target mesh.pc2 -p 'forces[1].velocity,forces[1].gust'\n"
-                "  hooke fit my.json --target probes.csv -p 'bodies[0].mass.total' \\\n"
-                "      --bounds 'bodies[0].mass.total=0.1,2' -o found\n",
+                "  hooke fit my.json --target probes.csv -p 'bodies[0].mass.total' -o found\n"
+                "  hooke fit net.json --target seen.csv -p springs.k -b springs.k=10,1000\n",
     COMMAND_OPTIONS(Settings, options),
     .least = 1,
     .most = 1,
