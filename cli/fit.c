@@ -172,37 +172,47 @@ static void say(Fitting *f, const char *warning) {
   listener_log(&listener, HK_LOG_WARNING, warning);
 }
 
+/* Sets `at` to q moved along a random direction; returns dL along it by the gradient g, and |g|. */
+static double move(const Fitting *f, const double *g, double step, double *at, double *norm) {
+  unsigned random = 1;
+  double slope = 0, sum = 0;
+  for (int64_t k = 0; k < f->numbers.count; k++) {
+    random = 1664525 * random + 1013904223;
+    double d = random >> 31 ? 1 : -1;
+    at[k] = fmin(fmax(f->q[k] + step * d, f->min[k]), f->max[k]);
+    slope += g[k] * d;
+    sum += g[k] * g[k];
+  }
+  *norm = sqrt(sum);
+  return slope;
+}
+
 /* Compares the gradient with a central difference along a random direction. A difference that is
  * far off means that motions have no useful derivative here, which a warning says. */
 static HkStatus check_gradient(Fitting *f, HkError *error) {
-  int64_t n = f->numbers.count;
-  double *g = calloc((size_t)n, sizeof *g), *unused = calloc((size_t)n, sizeof *unused);
-  double *at = calloc((size_t)n, sizeof *at), loss[3], slope = 0, norm = 0;
-  HkStatus status = g && unused && at ? HK_OK : text_fail(error, HK_ERROR_MEMORY, "out of memory");
-  if (status >= 0) status = fit_motion_loss(&f->motion, f->q, &loss[1], g, error);
-  for (int side = 0; side < 3 && status >= 0; side += 2) {
-    unsigned random = 1;
-    slope = norm = 0;
-    for (int64_t k = 0; k < n; k++) {
-      random = 1664525 * random + 1013904223;
-      double d = random >> 31 ? 1 : -1;
-      at[k] = fmin(fmax(f->q[k] + (side - 1) * CHECK_STEP * d, f->min[k]), f->max[k]);
-      slope += g[k] * d;
-      norm += g[k] * g[k];
+  double loss[2], here, norm, slope = 0;
+  double *at = calloc((size_t)f->numbers.count, sizeof *at);
+  double *g = calloc((size_t)f->numbers.count, sizeof *g);
+  HkStatus status = HK_ERROR_MEMORY;
+  if (at && g) {
+    status = fit_motion_loss(&f->motion, f->q, &here, f->g, error);
+    for (int side = 0; side < 2 && status >= 0; side++) {
+      slope = move(f, f->g, (2 * side - 1) * CHECK_STEP, at, &norm);
+      status = fit_motion_loss(&f->motion, at, &loss[side], g, error);
     }
-    status = fit_motion_loss(&f->motion, at, &loss[side], unused, error);
+  } else {
+    text_fail(error, status, "out of memory");
   }
-  if (status >= 0 && isfinite(loss[0]) && isfinite(loss[2])) {
-    double difference = (loss[2] - loss[0]) / (2 * CHECK_STEP);
-    if (fabs(difference - slope) > CHECK_TOLERANCE * (sqrt(norm) + fabs(difference)))
+  if (status >= 0 && isfinite(loss[0]) && isfinite(loss[1])) {
+    double difference = (loss[1] - loss[0]) / (2 * CHECK_STEP);
+    if (fabs(difference - slope) > CHECK_TOLERANCE * (norm + fabs(difference)))
       say(f, "the gradient differs from central differences by more than a twentieth, so the "
              "fit may end early: lower the tolerance of the minimizer "
              "(integrator.minimizer.tolerance), or see docs/gradients.md for motions that "
              "have no useful derivative");
   }
-  free(g);
-  free(unused);
   free(at);
+  free(g);
   return status;
 }
 

@@ -25,13 +25,13 @@ typedef struct Out {
 
 static HkStatus out_open(Out *out, const char *folder, const char *name, HkError *error) {
   char path[4096];
-  if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
-    return text_fail(error, HK_ERROR_IO, "%.200s...: the path is too long", folder);
-  HkStatus status = target_open(&out->target, path, error);
-  if (status < 0) return status;
+  *out = (Out){.file = NULL};
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  if (target_open(&out->target, path, error) < 0) return HK_ERROR_IO;
   out->file = fopen(out->target.temporary, "w");
   if (out->file) return HK_OK;
-  return text_fail(error, HK_ERROR_IO, "%s: cannot write: %s", path, strerror(errno));
+  text_fail(error, HK_ERROR_IO, "%s: cannot write: %s", path, strerror(errno));
+  return HK_ERROR_IO;
 }
 
 static HkStatus out_close(Out *out, HkError *error) {
@@ -95,6 +95,11 @@ static HkStatus free_of_folder(const HkScene *scene, HkMethod *method, HkError *
   return HK_OK;
 }
 
+static HkStatus no_memory(HkError *error) {
+  text_fail(error, HK_ERROR_MEMORY, "out of memory for the scene");
+  return HK_ERROR_MEMORY;
+}
+
 static HkStatus free_bodies(HkScene *scene, const FitNumbers *numbers, char **kept,
                             HkError *error) {
   for (int b = 0; b < scene->body_count; b++) {
@@ -112,25 +117,15 @@ static HkStatus free_bodies(HkScene *scene, const FitNumbers *numbers, char **ke
     } else {
       continue;
     }
-    if (!kept[2 * b + 1]) return text_fail(error, HK_ERROR_MEMORY, "out of memory");
+    if (!kept[2 * b + 1]) return no_memory(error);
     body->springs.file = kept[2 * b + 1];
     if (fits_springs(numbers)) body->springs.table.rows = 0; /* the file has its springs, too */
   }
   return HK_OK;
 }
 
-/* A copy of the scene with names of files that hold in the folder, as text. */
-static HkStatus format_scene(const FitResult *r, char **text, HkError *error) {
-  HkScene *scene = r->motion->numbers->scene, shown = *scene;
-  char **kept = calloc((size_t)(2 * scene->body_count) + 1, sizeof *kept);
-  HkBody *bodies = calloc((size_t)scene->body_count + 1, sizeof *bodies);
-  HkStatus status =
-      kept && bodies ? HK_OK : text_fail(error, HK_ERROR_MEMORY, "out of memory for the scene");
-  if (status >= 0) {
-    memcpy(bodies, scene->bodies, (size_t)scene->body_count * sizeof *bodies);
-    shown.bodies = bodies;
-    status = free_bodies(&shown, r->motion->numbers, kept, error);
-  }
+static HkStatus free_methods(HkScene *scene, HkError *error) {
+  HkStatus status = HK_OK;
   for (int q = 0; q < scene->force_count && status >= 0; q++)
     status = free_of_folder(scene, &scene->forces[q], error);
   for (int q = 0; q < scene->pin_count && status >= 0; q++)
@@ -139,10 +134,27 @@ static HkStatus format_scene(const FitResult *r, char **text, HkError *error) {
     status = free_of_folder(scene, &scene->obstacles[q].shape, error);
     if (status >= 0) status = free_of_folder(scene, &scene->obstacles[q].motion, error);
   }
-  if (status >= 0) status = hk_scene_format(&shown, text, error);
-  for (int q = 0; kept && q < 2 * scene->body_count; q++) free(kept[q]);
+  return status;
+}
+
+/* The scene with names of files that hold in the folder, as text. */
+static HkStatus format_scene(const FitResult *r, char **text, HkError *error) {
+  HkScene *scene = r->motion->numbers->scene, shown = *scene;
+  int bodies = scene->body_count;
+  char **kept = calloc((size_t)(2 * bodies) + 1, sizeof *kept);
+  shown.bodies = calloc((size_t)bodies + 1, sizeof *shown.bodies);
+  HkStatus status = HK_ERROR_MEMORY;
+  if (kept && shown.bodies) {
+    memcpy(shown.bodies, scene->bodies, (size_t)bodies * sizeof *shown.bodies);
+    status = free_bodies(&shown, r->motion->numbers, kept, error);
+    if (status >= 0) status = free_methods(scene, error);
+    if (status >= 0) status = hk_scene_format(&shown, text, error);
+    for (int q = 0; q < 2 * bodies; q++) free(kept[q]);
+  } else {
+    status = no_memory(error);
+  }
   free(kept);
-  free(bodies);
+  free(shown.bodies);
   return status;
 }
 

@@ -14,16 +14,16 @@
 static const double TIME_TOLERANCE = 0.02; /* of the interval: times in files are rounded */
 
 static HkStatus no_memory(HkError *error) {
-  return text_fail(error, HK_ERROR_MEMORY, "out of memory for the target");
+  text_fail(error, HK_ERROR_MEMORY, "out of memory for the target");
+  return HK_ERROR_MEMORY;
 }
 
 /* ---- Sightings ------------------------------------------------------------------------------- */
 
-/* A list on its way; `time` is that of each sighting, until frames are known. */
+/* A list that grows. */
 typedef struct Reading {
   FitTarget *target;
   const char *path;
-  double *time;
   int64_t capacity;
 } Reading;
 
@@ -31,16 +31,13 @@ static HkStatus add(Reading *r, double time, const int32_t *vertex, int64_t coun
                     const double x[3], HkError *error) {
   FitTarget *t = r->target;
   if (t->count == r->capacity) {
-    int64_t capacity = 2 * r->capacity + 1024;
-    Sighting *sightings = realloc(t->sightings, (size_t)capacity * sizeof *sightings);
-    if (sightings) t->sightings = sightings;
-    double *times = sightings ? realloc(r->time, (size_t)capacity * sizeof *times) : NULL;
-    if (!times) return no_memory(error);
-    r->time = times;
-    r->capacity = capacity;
+    r->capacity = 2 * r->capacity + 1024;
+    Sighting *grown = realloc(t->sightings, (size_t)r->capacity * sizeof *grown);
+    if (!grown) return no_memory(error);
+    t->sightings = grown;
   }
-  t->sightings[t->count] = (Sighting){.vertex = vertex, .count = count, .x = {x[0], x[1], x[2]}};
-  r->time[t->count++] = time;
+  t->sightings[t->count++] =
+      (Sighting){.time = time, .vertex = vertex, .count = count, .x = {x[0], x[1], x[2]}};
   return HK_OK;
 }
 
@@ -57,7 +54,8 @@ static float float_at(const unsigned char *bytes) {
 static HkStatus read_samples(Reading *r, const Pc2Cache *cache, double start, double rate,
                              const HkScene *scene, HkError *error) {
   float *x = malloc((size_t)(3 * cache->vertices + 1) * sizeof *x);
-  HkStatus status = x ? HK_OK : no_memory(error);
+  HkStatus status = HK_OK;
+  if (!x) return no_memory(error);
   for (int64_t k = 0; k < cache->count && status >= 0; k++) {
     double time = (start + (double)k * rate) / scene->time.frames_per_second;
     if (!pc2_read(cache, k, x))
@@ -224,7 +222,8 @@ static HkStatus read_lines(Csv *csv, FILE *file, HkError *error) {
   double *values = malloc(COLUMNS_MAX * sizeof *values);
   char *line = NULL;
   size_t size = 0;
-  HkStatus status = values ? HK_OK : no_memory(error);
+  HkStatus status = HK_OK;
+  if (!values) return no_memory(error);
   while (status >= 0 && getline(&line, &size, file) >= 0) {
     csv->line++;
     bool empty = line[strspn(line, " \t\r\n")] == 0 || line[0] == '#';
@@ -283,35 +282,42 @@ static HkStatus find_interval(FitTarget *t, const char *path, HkError *error) {
   return HK_OK;
 }
 
-static HkStatus make_frames(Reading *r, HkError *error) {
+/* The times of the frames, and where each begins. */
+static HkStatus make_times(const Reading *r, HkError *error) {
   FitTarget *t = r->target;
-  if (t->count == 0)
-    return text_fail(error, HK_ERROR_INVALID, "%s: has no positions to fit to", r->path);
   t->times = malloc((size_t)t->count * sizeof *t->times);
+  if (!t->times) return no_memory(error);
+  for (int64_t k = 0; k < t->count; k++) t->times[k] = t->sightings[k].time;
+  t->frames = sort_times(t->times, t->count);
+  t->first = calloc((size_t)t->frames + 2, sizeof *t->first);
+  return t->first ? HK_OK : no_memory(error);
+}
+
+/* Sorts the sightings by frame. */
+static HkStatus sort_sightings(const Reading *r, HkError *error) {
+  FitTarget *t = r->target;
   Sighting *sorted = malloc((size_t)t->count * sizeof *sorted);
-  HkStatus status = t->times && sorted ? HK_OK : no_memory(error);
-  if (status >= 0) {
-    memcpy(t->times, r->time, (size_t)t->count * sizeof *t->times);
-    t->frames = sort_times(t->times, t->count);
-    t->first = calloc((size_t)t->frames + 2, sizeof *t->first);
-    if (!t->first) status = no_memory(error);
-  }
-  for (int64_t k = 0; k < t->count && status >= 0; k++) {
-    const double *at =
-        bsearch(&r->time[k], t->times, (size_t)t->frames, sizeof *t->times, compare_times);
+  if (!sorted) return no_memory(error);
+  for (int64_t k = 0; k < t->count; k++) {
+    const double *at = bsearch(&t->sightings[k].time, t->times, (size_t)t->frames, sizeof *t->times,
+                               compare_times);
     t->sightings[k].frame = at - t->times;
     t->first[t->sightings[k].frame + 2]++;
   }
-  for (int64_t f = 0; f < t->frames && status >= 0; f++) t->first[f + 2] += t->first[f + 1];
-  for (int64_t k = 0; k < t->count && status >= 0; k++)
+  for (int64_t f = 0; f < t->frames; f++) t->first[f + 2] += t->first[f + 1];
+  for (int64_t k = 0; k < t->count; k++)
     sorted[t->first[t->sightings[k].frame + 1]++] = t->sightings[k];
-  if (status >= 0) {
-    free(t->sightings);
-    t->sightings = sorted;
-    return find_interval(t, r->path, error);
-  }
-  free(sorted);
-  return status;
+  free(t->sightings);
+  t->sightings = sorted;
+  return HK_OK;
+}
+
+static HkStatus make_frames(const Reading *r, HkError *error) {
+  if (r->target->count == 0)
+    return text_fail(error, HK_ERROR_INVALID, "%s: has no positions to fit to", r->path);
+  HkStatus status = make_times(r, error);
+  if (status >= 0) status = sort_sightings(r, error);
+  return status < 0 ? status : find_interval(r->target, r->path, error);
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
@@ -333,7 +339,6 @@ HkStatus fit_target_read(FitTarget *target, const char *path, const HkScene *sce
   HkStatus status = is_pc2 ? read_pc2(&r, file, scene, n, error) : read_csv(&r, file, model, error);
   if (!is_pc2) fclose(file);
   if (status >= 0) status = make_frames(&r, error);
-  free(r.time);
   return status;
 }
 

@@ -7,6 +7,7 @@
 
 /* Where the mean of some vertices was seen. */
 typedef struct Sighting {
+  double time; /* s */
   int64_t frame;
   const int32_t *vertex; /* of the model, or of the target */
   int64_t count;
