@@ -25,7 +25,6 @@ typedef struct Out {
 
 static HkStatus out_open(Out *out, const char *folder, const char *name, HkError *error) {
   char path[4096];
-  *out = (Out){.file = NULL};
   snprintf(path, sizeof path, "%s/%s", folder, name);
   if (target_open(&out->target, path, error) < 0) return HK_ERROR_IO;
   out->file = fopen(out->target.temporary, "w");
@@ -57,7 +56,7 @@ static HkStatus write_springs(const FitResult *r, int body, const char *name, Hk
   const FitNumbers *numbers = r->motion->numbers;
   HkSpringView view = hk_model_springs(r->motion->model);
   int64_t first, count;
-  Out out;
+  Out out = {.file = NULL};
   hk_model_body(r->motion->model, body, &first, &count);
   HkStatus status = out_open(&out, r->folder, name, error);
   if (status < 0) return status;
@@ -161,7 +160,7 @@ static HkStatus format_scene(const FitResult *r, char **text, HkError *error) {
 HkStatus fit_write_scene(const FitResult *r, HkError *error) {
   const HkScene *scene = r->motion->numbers->scene;
   char *text = NULL, name[32];
-  Out out;
+  Out out = {.file = NULL};
   HkStatus status = format_scene(r, &text, error);
   for (int b = 0; b < scene->body_count && fits_springs(r->motion->numbers) && status >= 0; b++) {
     snprintf(name, sizeof name, "springs%d.csv", b);
@@ -179,7 +178,7 @@ HkStatus fit_write_scene(const FitResult *r, HkError *error) {
 /* ---- Losses ---------------------------------------------------------------------------------- */
 
 HkStatus fit_write_losses(const FitResult *r, HkError *error) {
-  Out out;
+  Out out = {.file = NULL};
   HkStatus status = out_open(&out, r->folder, "loss.csv", error);
   if (status < 0) return status;
   fputs("stage,frames,iteration,evaluations,seconds,rms,gradient\n", out.file);
@@ -291,7 +290,7 @@ static void put_frames(FILE *file, const FitResult *r) {
 }
 
 HkStatus fit_write_report(const FitResult *r, HkError *error) {
-  Out out;
+  Out out = {.file = NULL};
   HkStatus status = out_open(&out, r->folder, "report.html", error);
   if (status < 0) return status;
   fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Fit of ",

@@ -135,7 +135,8 @@ static int add_place(FitNumbers *numbers, FitName *name, const Path *path, FitOw
   if (path->component >= 0 && !vector) return no_such(name->text, "it is no vector");
   size_t offset =
       param->offset + (path->component > 0 ? (size_t)path->component : 0) * sizeof(double);
-  FitPlace place = {owner, index, offset, (double *)(in.base + offset)};
+  void *value = in.base + offset;
+  FitPlace place = {owner, index, offset, value};
   FitPlace *grown = realloc(name->places, ((size_t)name->place_count + 1) * sizeof *grown);
   if (!grown) return complain(EXIT_MEMORY, "no memory for the parameters");
   name->places = grown;
@@ -470,7 +471,8 @@ static double at_place(const FitPlace *place, int64_t component, HkDerivatives *
                                ? hk_derivatives_force(by, place->index + 1) /* 0: the springs */
                                : hk_derivatives_motion(by, place->index);
   if (!method || !method->params) return NAN;
-  return ((const double *)((const char *)method->params + place->offset))[component];
+  const void *at = (const char *)method->params + place->offset;
+  return ((const double *)at)[component];
 }
 
 static HkStatus slope_of(const FitNumbers *numbers, const FitName *name, int64_t k,

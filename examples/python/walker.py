@@ -28,7 +28,6 @@ for i, j, actuated in [(2, 0, 1), (0, 0, 1), (0, 1, 1), (0, 2, 0), (1, 2, 0), (2
     for side in [(a, c), (b, d), (a, d), (b, c)]:
         springs.setdefault(side, 0.0)
 x0 = 0.1 + SIDE * np.array(list(corners))  # m
-reach = np.array(list(springs.values()))
 
 scene = hooke.Scene.from_arrays(x0, list(springs), masses=1.0, k=3e4, forces=())
 scene["dimension"] = 2
@@ -39,6 +38,8 @@ scene.add_force(hooke.forces.drag(linear=15.0))  # N s/m
 scene.add_force(hooke.forces.contact(ground=True, height=0.0986, friction=2.5, self=False))
 sim = hooke.Sim(scene, threads=1)
 start, l0 = sim.state.copy(), sim.model.springs.l0.copy()
+reach = np.zeros(len(l0))  # in the order of the model
+reach[sim.model.find_springs(list(springs))] = list(springs.values())
 
 # ---- The network ----
 

@@ -48,8 +48,28 @@ HkTapeSettings hk_tape_settings_default(void) {
 
 /* ---- Slots ---- */
 
+/* Copies a state without its springs, which no step changes: those of t->now are those of every
+ * state, but for controls, which set them before each step. */
+static HkStatus copy_plain(HkState *from, HkState *to, HkError *error) {
+  HkStateSprings springs = from->springs;
+  from->springs = (HkStateSprings){.count = 0};
+  HkStatus status = hk_state_copy(from, to, error);
+  from->springs = springs;
+  return status;
+}
+
+/* Takes a state from a slot; `to` has its springs from the first time on. */
+static HkStatus take(const HkTape *t, const Slot *slot, HkState *to, HkError *error) {
+  HkStateSprings springs = to->springs;
+  to->springs = (HkStateSprings){.count = 0};
+  HkStatus status = hk_state_copy(slot->state, to, error);
+  to->springs = springs;
+  if (status < 0 || to->springs.count > 0) return status;
+  return hk_state_springs_copy(t->now, to, error);
+}
+
 /* Keeps a copy of a state behind the used slots. */
-static HkStatus keep(HkTape *t, const HkState *state, int64_t step, HkError *error) {
+static HkStatus keep(HkTape *t, HkState *state, int64_t step, HkError *error) {
   HK_ASSERT(t->used < t->most);
   HK_TRY(hk_grow(&t->sim->model->context, &t->slots, &t->capacity, t->used + 1, sizeof *t->slots,
                  "a tape", error));
@@ -58,19 +78,18 @@ static HkStatus keep(HkTape *t, const HkState *state, int64_t step, HkError *err
     HK_TRY(hk_state_create(t->sim->model, &slot->state, error));
     t->made++;
   }
-  HK_TRY(hk_state_copy(state, slot->state, error));
+  HK_TRY(copy_plain(state, slot->state, error));
   slot->step = step;
   t->used++;
   return HK_OK;
 }
 
-/* Bytes of a state that is kept, which may get a history and springs. */
+/* Bytes of a state that is kept, which may get a history. */
 static size_t state_bytes(const HkTape *t) {
   const HkModel *m = t->sim->model;
-  bool springs = t->now->springs.count > 0 || t->control_count > 0;
   size_t bytes = sizeof(HkState) + (t->sim->type->remembers ? 4 : 2) * hk_vector_bytes(m->n);
-  bytes += (size_t)m->pin_count + hk_state_memory_bytes(t->now);
-  return bytes + (springs ? (size_t)m->springs.count * HK_STATE_SPRING_BYTES : 0);
+  return bytes + (size_t)m->pin_count + hk_state_memory_bytes(t->now);
+  return bytes;
 }
 
 /* The number of states that the memory holds. */
@@ -234,7 +253,8 @@ const HkState *hk_tape_state(const HkTape *t) {
 
 size_t hk_tape_bytes(const HkTape *t) {
   return sizeof *t + (size_t)t->capacity * sizeof *t->slots +
-         (size_t)(t->made + 4) * state_bytes(t);
+         (size_t)(t->made + 4) * state_bytes(t) +
+         4 * (size_t)t->now->springs.count * HK_STATE_SPRING_BYTES;
 }
 
 int64_t hk_tape_repeated(const HkTape *t) {
@@ -262,7 +282,7 @@ static HkStatus make_step(HkTape *t, HkState *state, int64_t step, HkError *erro
 
 /* Makes steps again, from a slot into t->moved. */
 static HkStatus repeat(HkTape *t, const Slot *from, int64_t count, HkError *error) {
-  HK_TRY(hk_state_copy(from->state, t->moved, error));
+  HK_TRY(take(t, from, t->moved, error));
   for (int64_t k = 0; k < count; k++) {
     HkStatus status = make_step(t, t->moved, from->step + k, error);
     if (status < 0) return status;
@@ -369,15 +389,16 @@ static HkStatus back_to(HkTape *t, int64_t base, int64_t recorded, int64_t end, 
       HK_TRY(keep(t, t->moved, step, error));
       continue;
     }
-    const HkState *before = last->state;
+    if (length == 1) HK_TRY(take(t, last, t->before, error));
     if (length > 1) {
       HK_TRY(repeat(t, last, length - 1, error));
       HK_TRY(hk_state_copy(t->moved, t->before, error));
-      before = t->before;
     }
     end--;
-    HK_TRY(step_back(t, before, end, d, error));
-    HK_TRY(hk_state_copy(before, t->after, error));
+    HK_TRY(step_back(t, t->before, end, d, error));
+    HkState *reached = t->before;
+    t->before = t->after;
+    t->after = reached;
     HK_TRY(add_loss(t, t->after, end, loss, user, d, error));
     if (length == 1 && t->used > recorded) t->used--;
   }
@@ -445,7 +466,7 @@ HkStatus hk_tape_tangent(HkTape *t, HkTangentFn *visit, void *user, HkDerivative
     return hk_fail(error, HK_ERROR_UNSUPPORTED,
                    "directions of a tape with controls are not supported; use hk_tape_backward");
   hk_derivatives_zero_history(d);
-  HK_TRY(hk_state_copy(t->slots[0].state, t->before, error));
+  HK_TRY(take(t, &t->slots[0], t->before, error));
   for (int64_t step = 0; step <= t->count; step++) {
     if (visit) visit(user, step, t->before, d->arrays.x, d->arrays.v);
     if (step == t->count) break;
