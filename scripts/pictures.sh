@@ -32,7 +32,7 @@ else
   echo "page.jpg is left as it is: 'make web' builds what it shows"
 fi
 if "$python" -c "import hooke, matplotlib, scipy" 2>/dev/null; then
-  for example in fit_stiffness throw_net rest_shape wind_from_flag; do
+  for example in fit_stiffness throw_net rest_shape wind_from_flag walker friction_from_slide; do
     "$python" -B "$sources/examples/python/$example.py" "$folder/$example.png"
   done
 else
