@@ -87,7 +87,7 @@ test('target_and_time_are_set_by_keys_alone', onPage(() => place, AT_REST, async
 
 test('scenes_that_cannot_be_thrown_say_why', onPage(() => place, AT_REST, async (page) => {
   await isLoaded(page);
-  for (const [name, integrator, words] of [['net_and_ball', 'implicit_midpoint', /the force 'contact' cannot be differentiated/], ['flag', null, /pins hold every body/]]) {
+  for (const [name, integrator, words] of [['net_and_ball', 'implicit_midpoint', /contact in steps of 'implicit_midpoint' cannot be differentiated/], ['flag', null, /pins hold every body/]]) {
     await chooseScene(page, name);
     if (integrator) await page.selectOption('select[data-method="integrator"]', integrator);
     await waitFor(page, () => document.querySelector('.throw input[type=checkbox]').disabled);
