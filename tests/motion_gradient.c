@@ -227,8 +227,9 @@ static double moved_loss(const GradientCase *scene, const char *integrator, cons
   HkError error = {0};
   double loss = 0;
   if (!w.state) return NAN;
-  if (change(scene, &w, c, step, &error) < 0) test_fail(names[c->what], 0, "%s", error.text);
-  for (int64_t k = 1; k <= steps_of(scene); k++) {
+  bool changed = change(scene, &w, c, step, &error) >= 0;
+  if (!changed) test_fail(names[c->what], 0, "%s", error.text);
+  for (int64_t k = 1; k <= steps_of(scene) && changed; k++) {
     if (hk_sim_step(w.sim, w.state, &error) != HK_OK)
       test_fail(integrator, (int)k, "%s", error.text);
     loss += gradient_loss(scene, w.state, k);

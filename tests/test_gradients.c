@@ -65,12 +65,60 @@ static const char storm[] =
     "'forces': [{'type': 'face_wind', "
     "'velocity': [3, 1, 2], 'gust': 0.2, 'turbulence': 0.3, 'wavelength': 0.7}], 'outputs': []}";
 
-static const GradientCase scenes[] = {
-    {.name = "chain", .text = chain}, {.name = "net", .text = net},
-    {.name = "slack", .text = slack}, {.name = "plane", .text = plane},
-    {.name = "block", .text = block}, {.name = "flag", .text = flag},
-    {.name = "storm", .text = storm}};
-enum { CHAIN, NET, SLACK, PLANE, BLOCK, FLAG, STORM, SCENES };
+/* A larger cloth, with pins that stay. */
+static const char curtain[] =
+    "{'bodies': [{'shape': {'type': 'grid', 'nx': 21, 'ny': 21, 'plane': 'xz'}, 'springs': {'EA': "
+    "0.4, 'shear': true, 'bending': true, 'EA_bending': 0.1, 'damping': 0.02}, 'mass': {'total': "
+    "1}, 'stretch': [1.03, 1, 1.06]}], 'pins': [{'select': 'top_left'}, {'select': 'top_right'}], "
+    "'forces': ['gravity', {'type': 'drag', 'per_mass': 4}], 'outputs': []}";
+/* A solid whose pins follow a recorded motion with rotations until they are released. */
+static const char jelly[] =
+    "{'bodies': [{'shape': {'type': 'block', 'nx': 5, 'ny': 5, 'nz': 5, 'size': [0.3, 0.3, 0.3], "
+    "'neighbours': 26}, 'springs': {'EA': 0.3, 'damping': 0.05}, 'mass': {'total': 1}, 'stretch': "
+    "[1.6, 1.5, 1.7]}], 'pins': [{'select': 'bottom', 'motion': {'type': 'track', 'center': "
+    "[0.1, 0, 0.2], 'table': [[0, 0, 0, 0, 1, 0, 0, 0], [0.03, 0.02, 0.01, 0, 0.99, 0.05, 0.1, "
+    "0.02], [0.2, 0.1, 0, 0.05, 0.8, 0.3, 0.2, 0.1]]}, 'release': 0.035}], 'forces': ['gravity'], "
+    "'outputs': []}";
+/* Pins that stay unknowns, each with the force that holds it, with every motion. */
+static const char reaction[] =
+    "{'bodies': [{'shape': {'type': 'grid', 'nx': 4, 'ny': 3}, 'springs': {'k': 40, 'shear': true, "
+    "'damping': 0.1}, 'stretch': [1.1, 1.15, 1], 'mass': {'per_vertex': 0.05}}], 'pins': "
+    "{'method': 'reaction', 'list': [{'select': {'indices': [0]}, 'motion': {'type': 'keyframes', "
+    "'table': [[0, 0, 0, 0], [0.04, 0.05, 0.02, 0.03], [0.2, 0.1, 0, 0]]}, 'release': 0.065}, "
+    "{'select': {'indices': [3]}, 'motion': {'type': 'rotation', 'speed': 200, 'center': [0.5, "
+    "0.5, 0.1]}}, {'select': {'indices': [8]}, 'motion': {'type': 'oscillation', 'amplitude': "
+    "[0.05, 0.1, 0.02], 'frequency': 3, 'phase': 20}, 'release': 0.035}, {'select': {'indices': "
+    "[11]}, 'motion': {'type': 'track', 'table': [[0, 0, 0, 0, 1, 0, 0, 0], [0.1, 0.05, 0.1, 0, "
+    "0.9, 0.2, 0, 0.1]]}}]}, 'forces': ['gravity'], 'outputs': []}";
+/* Damped threads, of which some are slack, and loads in all the ways that they can be given. */
+static const char limp[] =
+    "{'bodies': [{'shape': {'type': 'grid', 'nx': 3, 'ny': 3}, 'springs': {'k': 50, 'shear': true, "
+    "'tension_only': true, 'damping': 0.3}, 'stretch': [1.3, 0.8, 1], 'mass': {'per_vertex': "
+    "0.04}}], 'pins': [{'select': 'top_left'}, {'select': 'top_right'}], 'forces': ['gravity', "
+    "{'type': 'handle', 'select': {'indices': [2]}, 'target': [0.6, 0.2, 0.1], 'k': 6, 'damping': "
+    "0.1}, {'type': "
+    "'point_load', 'select': {'indices': [4]}, 'table': [[0, 0.1, 0.2, 0.1], [0.05, 0.3, 0, 0.2], "
+    "[0.2, 0, 0, 0]]}], 'outputs': []}";
+/* Springs of rest length 0 whose ends meet, at a pin for good, elsewhere in the first step. */
+static const char folded[] =
+    "{'bodies': [{'shape': {'type': 'grid', 'nx': 3, 'ny': 2}, 'springs': {'k': 30, 'table': [[0, "
+    "1, 30, -1, 0.3], [1, 2, 40, -1, 0.2], [3, 4, 0, -1, 0], [4, 5, 0, -1, 0], [0, 3, 20, 0, 0], "
+    "[1, 4, 25, 0, 0], [2, 5, 15, 0, 0]]}, 'stretch': [1.1, 0, 1], 'mass': {'per_vertex': "
+    "0.05}}], 'pins': [{'select': {'indices': [0]}}], 'forces': [], 'outputs': []}";
+
+static const GradientCase scenes[] = {{.name = "chain", .text = chain},
+                                      {.name = "net", .text = net},
+                                      {.name = "slack", .text = slack},
+                                      {.name = "plane", .text = plane},
+                                      {.name = "block", .text = block},
+                                      {.name = "flag", .text = flag},
+                                      {.name = "storm", .text = storm},
+                                      {.name = "reaction", .text = reaction},
+                                      {.name = "limp", .text = limp, .steps = 5},
+                                      {.name = "folded", .text = folded},
+                                      {.name = "jelly", .text = jelly, .steps = 6},
+                                      {.name = "curtain", .text = curtain, .steps = 3}};
+enum { CHAIN, NET, BLOCK = 4, FLAG, SCENES = sizeof scenes / sizeof scenes[0] };
 
 static const char *const integrators[] = {"symplectic_euler",
                                           "verlet",
@@ -245,10 +293,11 @@ static void check_controls(const char *integrator) {
   for (int64_t q = 0; q < springs; q++) CHECK(hk_derivatives_arrays(d).l0[q] == 0);
   for (int k = 0; k < 2; k++)
     for (int step = 0; step < STEPS; step += 3) {
-      int64_t at = step * (k == 0 ? springs : AXES) + 7;
+      int64_t at = step * (k == 0 ? springs : AXES) + 4; /* of a vertex that is free */
       double up = controlled_loss(integrator, k, at, 1e-5),
              down = controlled_loss(integrator, k, at, -1e-5), exact = (up - down) / 2e-5;
       CHECK_NEAR(gradient[k][at], exact, 1e-6 * (fabs(exact) + 1e-2));
+      CHECK(exact != 0);
     }
   c->controls[0].gradient = again; /* with few states that are kept */
   tape = record(c, 1);
@@ -263,6 +312,47 @@ static void check_controls(const char *integrator) {
 TEST(controls_have_gradients_in_every_step) {
   check_controls("backward_euler");
   check_controls("verlet");
+}
+
+/* An array of forces that stays the same is differentiated in both directions. */
+static void check_array(const char *integrator) {
+  World w = gradient_world(&scenes[BLOCK], integrator);
+  static double array[AXES];
+  HkMethod method = {0};
+  HkDerivatives *back = NULL, *forward = NULL;
+  HkTape *tape = NULL;
+  int force;
+  if (!w.state) return;
+  for (int q = 0; q < AXES; q++) array[q] = 0.3 * gradient_weight(q, 31);
+  MUST(hk_method_copy(hk_sim_method(w.sim), &method, error));
+  hk_sim_destroy(&w.sim);
+  MUST(hk_model_add_force_array(w.model, array, &force, error));
+  MUST(hk_sim_create(w.model, &method, 0.01, &w.sim, error));
+  hk_method_clear(&method);
+  MUST(hk_derivatives_create(w.model, &back, error));
+  MUST(hk_derivatives_create(w.model, &forward, error));
+  MUST(hk_tape_create(w.sim, w.state, NULL, &tape, error));
+  MUST(hk_tape_steps(tape, STEPS, error));
+  MUST(hk_tape_backward(tape, add_last_loss, user_of(&scenes[BLOCK]), back, NULL, error));
+  double x[AXES] = {0}, v[AXES] = {0}, along = 0, change = 0;
+  add_last_loss(user_of(&scenes[BLOCK]), STEPS, hk_tape_state(tape), x, v);
+  for (int q = 0; q < AXES; q++) {
+    hk_derivatives_force_array(forward, force)[q] = gradient_weight(q, 32);
+    along += gradient_weight(q, 32) * hk_derivatives_force_array(back, force)[q];
+  }
+  MUST(hk_tape_tangent(tape, NULL, NULL, forward, NULL, error));
+  HkDerivativeArrays a = hk_derivatives_arrays(forward);
+  for (int q = 0; q < AXES; q++) change += x[q] * a.x[q] + v[q] * a.v[q];
+  CHECK(change != 0);
+  CHECK_NEAR(along, change, 1e-12 * fabs(change));
+  hk_tape_destroy(&tape);
+  hk_derivatives_destroy(&back);
+  hk_derivatives_destroy(&forward);
+  world_destroy(&w);
+}
+
+TEST(gradients_by_an_array_of_forces_are_the_transpose_of_directions) {
+  for (int k = 0; k < INTEGRATORS; k++) check_array(integrators[k]);
 }
 
 /* ---- Steps that are no minimum ---- */
@@ -416,6 +506,84 @@ TEST(differentiable_parameters_are_parameters) {
     for (char *word = strtok(words, "|"); word; word = strtok(NULL, "|"))
       CHECK(hk_param_find(&type->schema, word));
     CHECK(!words[0] || type->columns || type->step_product);
+  }
+}
+
+/* Whether a method has a derivative other than 0 by a parameter. */
+static bool depends_on(const HkMethod *derivative, const HkParam *p) {
+  const char *at = (const char *)derivative->params + p->offset;
+  const double *numbers = (const double *)(const void *)at;
+  int64_t count = p->kind == HK_PARAM_VECTOR ? 3 : 1;
+  if (p->kind == HK_PARAM_TABLE) {
+    const HkTable *table = (const HkTable *)(const void *)at;
+    numbers = table->values;
+    count = (int64_t)table->rows * p->columns;
+  }
+  for (int64_t q = 0; q < count; q++)
+    if (!isnan(numbers[q]) && numbers[q] != 0) return true;
+  return false;
+}
+
+/* Removes the words of "a|b|c" by which a method has a derivative in a scene from `left`. */
+static void cross_out(const HkMethod *derivative, char *left) {
+  for (int p = 0; p < derivative->schema->param_count; p++) {
+    const HkParam *param = &derivative->schema->params[p];
+    size_t length = strlen(param->name);
+    for (char *word = left; word; word = strchr(word, '|')) {
+      if (*word == '|') word++;
+      bool same_name = strncmp(word, param->name, length) == 0;
+      if (same_name && (word[length] == '|' || word[length] == 0) && depends_on(derivative, param))
+        memset(word, ' ', length);
+    }
+  }
+}
+
+enum { WORDS = 200, METHODS = 100 };
+
+/* Crosses out all parameters of forces and motions on which a scene depends. */
+static void cross_out_scene(const GradientCase *scene, char forces[][WORDS],
+                            char motions[][WORDS]) {
+  World w = gradient_world(scene, "backward_euler");
+  HkTape *tape = NULL;
+  HkDerivatives *d = NULL;
+  if (!w.state) return;
+  MUST(hk_derivatives_create(w.model, &d, error));
+  MUST(hk_tape_create(w.sim, w.state, NULL, &tape, error));
+  MUST(hk_tape_steps(tape, scene->steps > 0 ? scene->steps : STEPS, error));
+  MUST(hk_tape_backward(tape, gradient_add_loss, user_of(scene), d, NULL, error));
+  for (int k = 0; hk_schema_at(HK_FORCE, k); k++)
+    for (int f = 0; f < w.model->force_count; f++)
+      if (w.model->forces[f].method.schema == hk_schema_at(HK_FORCE, k) &&
+          hk_derivatives_force(d, f))
+        cross_out(hk_derivatives_force(d, f), forces[k]);
+  for (int k = 0; hk_schema_at(HK_MOTION, k); k++)
+    for (int p = 0; p < w.model->motion_count; p++)
+      if (w.model->motions[p].method.schema == hk_schema_at(HK_MOTION, k))
+        cross_out(hk_derivatives_motion(d, p), motions[k]);
+  hk_tape_destroy(&tape);
+  hk_derivatives_destroy(&d);
+  world_destroy(&w);
+}
+
+/* The scenes above depend on each parameter by which a force or a motion can be differentiated;
+ * those of contact are in test_gradients_contact. */
+TEST(every_differentiable_parameter_has_a_scene) {
+  char forces[METHODS][WORDS] = {{0}}, motions[METHODS][WORDS] = {{0}};
+  for (int k = 0; hk_schema_at(HK_FORCE, k); k++) {
+    const HkForceType *type = hk_force_type(hk_schema_at(HK_FORCE, k));
+    if (type->differentiable && !type->step_product)
+      snprintf(forces[k], WORDS, "%s", type->differentiable);
+  }
+  for (int k = 0; hk_schema_at(HK_MOTION, k); k++) {
+    const HkMotionType *type = hk_motion_type(hk_schema_at(HK_MOTION, k));
+    if (type->differentiable) snprintf(motions[k], WORDS, "%s", type->differentiable);
+  }
+  for (int s = 0; s < SCENES; s++) cross_out_scene(&scenes[s], forces, motions);
+  for (int k = 0; k < METHODS; k++) {
+    if (forces[k][strspn(forces[k], " |")])
+      test_fail(hk_schema_at(HK_FORCE, k)->name, 0, "no scene depends on '%s'", forces[k]);
+    if (motions[k][strspn(motions[k], " |")])
+      test_fail(hk_schema_at(HK_MOTION, k)->name, 0, "no scene depends on '%s'", motions[k]);
   }
 }
 
