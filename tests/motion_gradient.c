@@ -127,7 +127,8 @@ static HkStatus set_force(World *w, int index, const HkMethod *method, HkError *
 
 /* Of positions, and of parameters that are one and 0. */
 static double length_of(const GradientCase *scene, const Change *c) {
-  return (c->what == X || c->what == FORCE) && scene->length > 0 ? scene->length : 1;
+  bool scaled = c->what == X || c->what == PLACES || c->what == FORCE;
+  return scaled && scene->length > 0 ? scene->length : 1;
 }
 
 /* Changes a world along a direction. */
@@ -151,7 +152,7 @@ static HkStatus change(const GradientCase *scene, World *w, const Change *c, dou
     for (int64_t p = 0; p < w->model->pin_count; p++)
       for (int a = 0; a < axes; a++)
         w->model->x0[3 * (int64_t)w->model->pin_vertex[p] + a] +=
-            step * gradient_weight(3 * p + a, 10);
+            step * length_of(scene, c) * gradient_weight(3 * p + a, 10);
     return HK_OK;
   default: break;
   }
