@@ -99,6 +99,13 @@ static const char limp[] =
     "0.1}, {'type': "
     "'point_load', 'select': {'indices': [4]}, 'table': [[0, 0.1, 0.2, 0.1], [0.05, 0.3, 0, 0.2], "
     "[0.2, 0, 0, 0]]}], 'outputs': []}";
+/* Slack threads with dampers that become taut one after the other within steps. */
+static const char taut[] =
+    "{'bodies': [{'shape': {'type': 'chain', 'n': 6, 'start': [0, 1, 0], 'end': [1, 1, 0.2]}, "
+    "'springs': {'k': 60, 'tension_only': true, 'damping': 0.5}, 'stretch': 0.96, 'mass': "
+    "{'per_vertex': 0.05}}], 'pins': [{'select': {'indices': [0]}}, {'select': {'indices': [5]}, "
+    "'motion': {'type': 'oscillation', 'amplitude': [0.4, 0.1, 0], 'frequency': 3}}], 'forces': "
+    "['gravity'], 'outputs': []}";
 /* Springs of rest length 0 whose ends meet, at a pin for good, elsewhere in the first step. */
 static const char folded[] =
     "{'bodies': [{'shape': {'type': 'grid', 'nx': 3, 'ny': 2}, 'springs': {'k': 30, 'table': [[0, "
@@ -115,6 +122,7 @@ static const GradientCase scenes[] = {{.name = "chain", .text = chain},
                                       {.name = "storm", .text = storm},
                                       {.name = "reaction", .text = reaction},
                                       {.name = "limp", .text = limp, .steps = 5},
+                                      {.name = "taut", .text = taut},
                                       {.name = "folded", .text = folded},
                                       {.name = "jelly", .text = jelly, .steps = 6},
                                       {.name = "curtain", .text = curtain, .steps = 3}};
@@ -145,6 +153,20 @@ TEST(gradients_of_every_integrator_are_those_of_central_differences) {
 TEST(gradients_are_the_transpose_of_directions) {
   for (int s = 0; s < SCENES; s++)
     for (int k = 0; k < INTEGRATORS; k++) gradient_check_transpose(&scenes[s], integrators[k]);
+}
+
+/* The force of a spring whose ends meet is 0 and its Hessian k I, in both directions, although the
+ * force has a kink there. */
+TEST(ends_that_meet_have_the_same_derivatives_in_both_directions) {
+  static const char meeting[] =
+      "{'bodies': [{'shape': {'type': 'grid', 'nx': 3, 'ny': 2}, 'springs': {'k': 30}, 'stretch': "
+      "[1.1, 0, 1], 'mass': {'per_vertex': 0.05}}], 'pins': [{'select': {'indices': [0]}}], "
+      "'forces': [], 'outputs': []}";
+  /* Those whose forces are taken where the ends meet. */
+  static const char *const early[] = {"symplectic_euler", "verlet", "rk4", "beta",
+                                      "linear_implicit_euler"};
+  const GradientCase scene = {.name = "meeting", .text = meeting, .steps = 1};
+  for (int k = 0; k < 5; k++) gradient_check_transpose(&scene, early[k]);
 }
 
 /* ---- Tapes ---- */

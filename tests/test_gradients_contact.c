@@ -11,13 +11,19 @@
 #define BLOCK(Y) BLOCK_WITH(Y, "")
 #define STIFF_BLOCK                                                                                \
   "{'shape': {'type': 'block', 'nx': 3, 'ny': 2, 'nz': 2, 'size': [0.2, 0.1, 0.1]}, 'springs': "   \
-  "{'k': 3000, 'damping': 0.2}, 'mass': {'total': 0.2}, 'velocity': [0.2, -0.02, 0.1], "           \
+  "{'k': 1500, 'damping': 0.2}, 'mass': {'total': 0.2}, 'velocity': [0.02, -0.02, 0.01], "         \
   "'stretch': 1.002, 'transform': {'axis': [0.2, 0.3, 1], 'angle': 3}}"
-#define SHEET(NAME, Y, ANGLE)                                                                      \
+#define SHEET_AT(NAME, X, Y, ANGLE)                                                                \
   "{'name': '" NAME "', 'shape': {'type': 'grid', 'nx': 3, 'ny': 3, 'plane': 'xz', 'width': 0.2, " \
   "'height': 0.2, 'centered': true}, 'springs': {'k': 50, 'shear': true, 'damping': 0.05}, "       \
   "'mass': {'total': 0.1}, 'velocity': [0.03, 0, 0.02], 'stretch': [1.06, 1, 1.04], 'transform': " \
-  "{'translate': [" Y ", " Y ", 0], 'axis': [0, 1, 0], 'angle': " ANGLE "}}"
+  "{'translate': [" X ", " Y ", 0], 'axis': [0, 1, 0], 'angle': " ANGLE "}}"
+#define SHEET(NAME, Y, ANGLE) SHEET_AT(NAME, Y, Y, ANGLE)
+#define LOOSE_SHEET                                                                                \
+  "{'shape': {'type': 'grid', 'nx': 3, 'ny': 3, 'plane': 'xz', 'width': 0.2, 'height': 0.2}, "     \
+  "'springs': {'k': 50, 'shear': true}, 'mass': {'total': 0.1}, 'stretch': [1.06, 1, 1.04], "      \
+  "'contact': {'friction': 0.5, 'friction_kinetic': 0.3}, 'transform': {'translate': [0, 0.0012, " \
+  "0]}}"
 #define CONTACT(PARAMS) "{'type': 'contact', 'self': false, " PARAMS "}"
 #define SCENE(BODIES, MORE, PARAMS)                                                                \
   "{'bodies': [" BODIES "], " MORE "'forces': ['gravity', " CONTACT(PARAMS) "], 'outputs': []}"
@@ -28,7 +34,7 @@
   "'center': [0.3, 0, 0.1], 'axis': [0.05, 1, 0], 'speed': 60}}], "
 #define TURNING_BALL                                                                               \
   "'obstacles': [{'type': 'ball', 'center': [0.003, -0.0511, 0], 'radius': 0.05, 'motion': "       \
-  "{'type': 'rotation', 'center': [0.003, -0.0511, 0], 'axis': [1, 0.3, 0.5], 'speed': 100}}], "
+  "{'type': 'rotation', 'center': [0.003, -0.0511, 0], 'axis': [1, 0.3, 0.5], 'speed': 20}}], "
 #define FINGER                                                                                     \
   "{'name': 'finger', 'shape': {'type': 'chain', 'n': 3, 'start': [0.021, 0.0028, 0.017], 'end': " \
   "[0.03, 0.2, 0.04]}, 'springs': {'k': 80, 'damping': 0.05}, 'mass': {'total': 0.1}, 'stretch': " \
@@ -36,6 +42,7 @@
 #define DRAGGING                                                                                   \
   "'pins': [{'select': {'indices': [0], 'body': 'finger'}, 'motion': {'type': 'oscillation', "     \
   "'amplitude': [0.004, 0.0005, 0.002], 'frequency': 4}}], "
+#define BOX "'obstacles': [{'type': 'box', 'center': [0, -0.1, 0], 'size': [1, 0.2, 1]}], "
 #define BALL "'obstacles': [{'type': 'ball', 'center': [0.1, -0.301, 0.05], 'radius': 0.3}], "
 
 /* A block falls on something, and slides or sticks. */
@@ -74,11 +81,21 @@ static const GradientCase touching[] = {
                    GROUND "'friction': 0.3"),
      .settle = 30},
     {.name = "a block on a turning ball",
-     .text = SCENE(STIFF_BLOCK, TURNING_BALL, "'friction': 0.6")},
+     .text = SCENE(STIFF_BLOCK, TURNING_BALL, "'friction': 3")},
+    {.name = "a block that slides on a turning ball",
+     .text = SCENE(STIFF_BLOCK, TURNING_BALL, "'friction': 0.02")},
     {.name = "sheets that were never apart",
      .text = SCENE(SHEET("one", "0.0012", "20") ", " SHEET("two", "0.0028", "7"), "",
                    GROUND "'friction': 0.3"),
      .steps = 1},
+    {.name = "a sheet that breaks loose",
+     .text = SCENE(LOOSE_SHEET, "", GROUND "'friction': 0.3, 'friction_kinetic': 0.2")},
+    {.name = "nearly parallel sheets",
+     .text = SCENE(SHEET("one", "0.0012", "20") ", " SHEET("two", "0.0028", "20.9"), "",
+                   GROUND "'friction': 0.3"),
+     .steps = 1},
+    {.name = "a sheet over the diagonal of a box",
+     .text = SCENE(SHEET_AT("one", "0.0002", "0.0012", "20"), BOX, "'friction': 0.3")},
     {.name = "a tilted block on a sheet",
      .text =
          SCENE(SHEET("one", "0.0012", "20") ", " BLOCK("0.00652"), "", GROUND "'friction': 0.3"),
