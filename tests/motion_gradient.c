@@ -17,7 +17,9 @@ World gradient_world(const GradientCase *c, const char *integrator) {
   HkStatus status = hk_method_choose(&step, HK_STEP, integrator, &error);
   HkMethod *newton = hk_method_set_method(&step, "minimizer", "newton", &error);
   if (status >= 0) status = hk_method_set_number(&step, "passes", 1, &error);
-  if (newton) status = hk_method_set_number(newton, "tolerance", 1e-14, &error);
+  if (newton)
+    status =
+        hk_method_set_number(newton, "tolerance", c->accuracy > 0 ? c->accuracy : 1e-14, &error);
   hk_sim_destroy(&w.sim);
   if (status >= 0) status = hk_sim_create(w.model, &step, h, &w.sim, &error);
   hk_method_clear(&step);

@@ -16,6 +16,7 @@ typedef struct GradientCase {
   int steps;        /* of the motion; 0: 10 */
   double length;    /* m, by which positions change in differences; 0: 1 */
   double tolerance; /* of gradients, relative; 0: 1e-6 */
+  double accuracy;  /* tolerance of the minimizer; 0: 1e-14 */
   const char *only; /* what changes in differences, as "mass k l0"; NULL: everything */
 } GradientCase;
 

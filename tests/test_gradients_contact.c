@@ -129,6 +129,40 @@ TEST(gradients_of_pairs_that_touch_are_those_of_central_differences) {
   }
 }
 
+/* Walls bend where they are signed distances on a grid: here y - 10 x z, whose gradient has the
+ * length 1 at the y axis. A chain stands there, and friction carries it along while the wall turns.
+ */
+TEST(gradients_on_a_bent_wall_that_turns_are_those_of_central_differences) {
+  char path[400], text[2000];
+  snprintf(path, sizeof path, "%s/saddle.txt", test_folder());
+  FILE *file = fopen(path, "w");
+  if (!file) test_fail(path, 0, "the file cannot be written");
+  if (!file) return;
+  fprintf(file, "2 2 2\n-1 -1 -1\n2 2 2\n");
+  for (int q = 0; q < 8; q++) {
+    double x = q & 1 ? 1 : -1, y = q & 2 ? 1 : -1, z = q & 4 ? 1 : -1;
+    fprintf(file, "%g\n", y - 10 * x * z);
+  }
+  fclose(file);
+  snprintf(text, sizeof text,
+           "{'bodies': [{'shape': {'type': 'chain', 'n': 3, 'start': [1e-5, 0.0106, 2e-5], 'end': "
+           "[0.05, 0.2, 0.04]}, 'springs': {'k': 80, 'damping': 0.05}, 'mass': {'total': 0.1}, "
+           "'stretch': 1.0003}], 'obstacles': [{'type': 'grid', 'file': '%s', 'motion': {'type': "
+           "'rotation', 'axis': [0.3, 1, 0.2], 'speed': 100}}], 'forces': ['gravity', {'type': "
+           "'contact', 'self': false, 'thickness': 0.02, 'friction': 3}], 'outputs': []}",
+           path);
+  const GradientCase c = {.name = "saddle",
+                          .text = text,
+                          .length = 0.01,
+                          .tolerance = 1e-5,
+                          .steps = 2,
+                          .accuracy = 1e-9};
+  for (int k = 0; k < 2; k++) {
+    gradient_check(&c, integrators[k]);
+    gradient_check_transpose(&c, integrators[k]);
+  }
+}
+
 /* ---- Tapes ---- */
 
 static void add_x(void *user, int64_t step, const HkState *state, double *dx, double *dv) {
