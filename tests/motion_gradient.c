@@ -17,7 +17,9 @@ World gradient_world(const GradientCase *c, const char *integrator) {
   HkStatus status = hk_method_choose(&step, HK_STEP, integrator, &error);
   HkMethod *newton = hk_method_set_method(&step, "minimizer", "newton", &error);
   if (status >= 0) status = hk_method_set_number(&step, "passes", 1, &error);
-  if (newton) status = hk_method_set_number(newton, "tolerance", 1e-14, &error);
+  if (newton)
+    status =
+        hk_method_set_number(newton, "tolerance", c->accuracy > 0 ? c->accuracy : 1e-14, &error);
   hk_sim_destroy(&w.sim);
   if (status >= 0) status = hk_sim_create(w.model, &step, h, &w.sim, &error);
   hk_method_clear(&step);
@@ -42,7 +44,7 @@ double gradient_weight(int64_t c, uint64_t salt) {
   return test_random(&seed);
 }
 
-static double loss_of(const GradientCase *scene, const HkState *state, int64_t step) {
+double gradient_loss(const GradientCase *scene, const HkState *state, int64_t step) {
   const double *x = hk_state_positions(state), *v = hk_state_velocities(state);
   double sum = 0;
   for (int64_t c = 0; c < 3 * hk_state_vertex_count(state) && counts(scene, step); c++)
@@ -51,7 +53,7 @@ static double loss_of(const GradientCase *scene, const HkState *state, int64_t s
   return sum;
 }
 
-static void add_loss(void *user, int64_t step, const HkState *state, double *dx, double *dv) {
+void gradient_add_loss(void *user, int64_t step, const HkState *state, double *dx, double *dv) {
   const double *x = hk_state_positions(state);
   if (!counts(user, step)) return;
   for (int64_t c = 0; c < 3 * hk_state_vertex_count(state); c++) {
@@ -100,6 +102,16 @@ static HkStatus change_springs(World *w, const Change *c, double step, HkError *
   return status;
 }
 
+static HkStatus change_masses(World *w, double step, HkError *error) {
+  int64_t n = hk_state_vertex_count(w->state);
+  double *masses = calloc((size_t)n, sizeof *masses);
+  for (int64_t i = 0; i < n; i++)
+    masses[i] = hk_model_masses(w->model)[i] * (1 + step * gradient_weight(i, 10));
+  HkStatus status = hk_model_set_masses(w->model, masses, error);
+  free(masses);
+  return status;
+}
+
 /* Replaces a force, which keeps the memory that the state has of it: another simulation begins
  * there. */
 static HkStatus set_force(World *w, int index, const HkMethod *method, HkError *error) {
@@ -117,14 +129,15 @@ static HkStatus set_force(World *w, int index, const HkMethod *method, HkError *
 
 /* Of positions, and of parameters that are one and 0. */
 static double length_of(const GradientCase *scene, const Change *c) {
-  return (c->what == X || c->what == FORCE) && scene->length > 0 ? scene->length : 1;
+  bool scaled = c->what == X || c->what == PLACES || c->what == FORCE;
+  return scaled && scene->length > 0 ? scene->length : 1;
 }
 
 /* Changes a world along a direction. */
 static HkStatus change(const GradientCase *scene, World *w, const Change *c, double step,
                        HkError *error) {
   int64_t n = hk_state_vertex_count(w->state), axes = w->model->dimension;
-  double *vectors[] = {hk_state_x(w->state), hk_state_v(w->state)}, masses[64];
+  double *vectors[] = {hk_state_x(w->state), hk_state_v(w->state)};
   HkMethod method = {0};
   HkStatus status = HK_OK;
   switch (c->what) {
@@ -133,10 +146,7 @@ static HkStatus change(const GradientCase *scene, World *w, const Change *c, dou
     for (int64_t q = 0; q < 3 * n; q++)
       if (q % 3 < axes) vectors[c->what][q] += step * length_of(scene, c) * gradient_weight(q, 10);
     return HK_OK;
-  case MASS:
-    for (int64_t i = 0; i < n; i++)
-      masses[i] = hk_model_masses(w->model)[i] * (1 + step * gradient_weight(i, 10));
-    return hk_model_set_masses(w->model, masses, error);
+  case MASS: return change_masses(w, step, error);
   case K:
   case L0:
   case DAMPING: return change_springs(w, c, step, error);
@@ -144,7 +154,7 @@ static HkStatus change(const GradientCase *scene, World *w, const Change *c, dou
     for (int64_t p = 0; p < w->model->pin_count; p++)
       for (int a = 0; a < axes; a++)
         w->model->x0[3 * (int64_t)w->model->pin_vertex[p] + a] +=
-            step * gradient_weight(3 * p + a, 10);
+            step * length_of(scene, c) * gradient_weight(3 * p + a, 10);
     return HK_OK;
   default: break;
   }
@@ -220,11 +230,12 @@ static double moved_loss(const GradientCase *scene, const char *integrator, cons
   HkError error = {0};
   double loss = 0;
   if (!w.state) return NAN;
-  if (change(scene, &w, c, step, &error) < 0) test_fail(names[c->what], 0, "%s", error.text);
-  for (int64_t k = 1; k <= steps_of(scene); k++) {
+  bool changed = change(scene, &w, c, step, &error) >= 0;
+  if (!changed) test_fail(names[c->what], 0, "%s", error.text);
+  for (int64_t k = 1; k <= steps_of(scene) && changed; k++) {
     if (hk_sim_step(w.sim, w.state, &error) != HK_OK)
       test_fail(integrator, (int)k, "%s", error.text);
-    loss += loss_of(scene, w.state, k);
+    loss += gradient_loss(scene, w.state, k);
   }
   world_destroy(&w);
   return loss;
@@ -253,9 +264,10 @@ void gradient_check(const GradientCase *scene, const char *integrator) {
   MUST(hk_derivatives_create(w.model, &d, error));
   MUST(hk_tape_create(w.sim, w.state, NULL, &tape, error));
   MUST(hk_tape_steps(tape, steps_of(scene), error));
-  MUST(hk_tape_backward(tape, add_loss, (void *)(uintptr_t)scene, d, &info, error));
+  MUST(hk_tape_backward(tape, gradient_add_loss, (void *)(uintptr_t)scene, d, &info, error));
   int count = list_changes(&w, d, changes, MOST);
   for (int k = 0; k < count; k++) {
+    if (scene->only && !strstr(scene->only, names[changes[k].what])) continue;
     double exact = difference(scene, integrator, &changes[k]),
            found = along(scene, &w, &changes[k], d);
     double off = fabs(found - exact) / (fabs(exact) + 1e-3 * length_of(scene, &changes[k]));

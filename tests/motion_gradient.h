@@ -16,6 +16,8 @@ typedef struct GradientCase {
   int steps;        /* of the motion; 0: 10 */
   double length;    /* m, by which positions change in differences; 0: 1 */
   double tolerance; /* of gradients, relative; 0: 1e-6 */
+  double accuracy;  /* tolerance of the minimizer; 0: 1e-14 */
+  const char *only; /* what changes in differences, as "mass k l0"; NULL: everything */
 } GradientCase;
 
 /* The world of a case whose steps are solved to rounding: differences of two motions have no other
@@ -23,6 +25,10 @@ typedef struct GradientCase {
 World gradient_world(const GradientCase *c, const char *integrator);
 /* Random numbers that stay the same, for coordinate c of what is called `salt`. */
 double gradient_weight(int64_t c, uint64_t salt);
+/* A loss that is quadratic in positions and velocities in the middle and at the end of the motion
+ * of a case, and its gradient, an HkLossFn whose user is the case. */
+double gradient_loss(const GradientCase *c, const HkState *state, int64_t step);
+void gradient_add_loss(void *user, int64_t step, const HkState *state, double *dx, double *dv);
 /* Checks that each derivative is that of central differences. */
 void gradient_check(const GradientCase *c, const char *integrator);
 /* Checks that <u, J p> = <J^T u, p> for random u and p, to 1e-12. */

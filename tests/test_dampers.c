@@ -1,4 +1,5 @@
 /* The damping of springs in implicit steps: a potential, which never feeds energy in. */
+#include "adjoint/damper_products.h"
 #include "base/vec.h"
 #include "minimize/problem.h"
 #include "model_by_hand.h"
@@ -62,6 +63,110 @@ TEST(the_gradient_of_springs_with_dampers_is_that_of_their_energy) {
     double slope = hk_problem_change(&a.problem, low, high) / (2 * step);
     double exact = hk_vectors_dot(&a.problem.space, a.g, a.p);
     CHECK_NEAR(slope, exact, 1e-6 * fabs(exact));
+    end(&a);
+  }
+}
+
+/* ---- Derivatives of the springs of a step ---- */
+
+enum { SPRINGS_MAX = 200 };
+
+/* What the springs of a step depend on. */
+typedef struct Inputs {
+  double k[SPRINGS_MAX], l0[SPRINGS_MAX], damping[SPRINGS_MAX];
+  double x[CAPACITY], old[CAPACITY], b[CAPACITY], ahead[CAPACITY];
+} Inputs;
+
+/* out = in + step direction */
+static Inputs moved(const Inputs *in, const Inputs *direction, double step) {
+  Inputs out = *in;
+  double *to = (double *)&out;
+  const double *from = (const double *)direction;
+  for (size_t q = 0; q < sizeof out / sizeof *to; q++) to[q] += step * from[q];
+  return out;
+}
+
+/* k' and l0' of all springs. */
+static void springs_of_step(Case *a, Inputs *in, int combination, HkDamperStart *start, double *k,
+                            double *l0) {
+  HkModel *m = a->model;
+  int64_t count = m->springs.count;
+  memcpy(m->springs.k, in->k, (size_t)count * sizeof *k);
+  memcpy(m->springs.l0, in->l0, (size_t)count * sizeof *k);
+  memcpy(m->springs.damping, in->damping, (size_t)count * sizeof *k);
+  *start = (HkDamperStart){.now = combinations[combination][0],
+                           .old = combinations[combination][1],
+                           .x = in->x,
+                           .x_old = in->old,
+                           .b = in->b,
+                           .ahead = in->ahead};
+  hk_dampers_set(a->problem.dampers, &a->work, a->problem.tau, start);
+  memcpy(k, a->problem.dampers->springs.k, (size_t)count * sizeof *k);
+  memcpy(l0, a->problem.dampers->springs.l0, (size_t)count * sizeof *k);
+}
+
+/* Random inputs, among them lengths below the rest length, springs that have turned round and, in
+ * the predicted state, ends that meet, which then do not move. */
+static void draw(const HkModel *m, Inputs *in, Inputs *direction) {
+  uint64_t seed = 23;
+  memset(in, 0, sizeof *in);
+  memset(direction, 0, sizeof *direction);
+  for (int64_t s = 0; s < m->springs.count; s++) {
+    in->k[s] = m->springs.k[s];
+    in->l0[s] = m->springs.l0[s];
+    in->damping[s] = m->springs.damping[s];
+    direction->k[s] = test_random(&seed);
+    direction->l0[s] = 0.1 * test_random(&seed);
+    direction->damping[s] = in->damping[s] * test_random(&seed);
+  }
+  double *const at[] = {in->x, in->old, in->b, in->ahead};
+  double *const to[] = {direction->x, direction->old, direction->b, direction->ahead};
+  for (int k = 0; k < 4; k++)
+    for (int q = 0; q < SIZE; q++) {
+      at[k][q] = m->x0[q] + 0.6 * test_random(&seed);
+      to[k][q] = test_random(&seed);
+    }
+  for (int q = 0; q < 3; q++) { /* the ends of the first spring */
+    int64_t i = 3 * (int64_t)m->springs.i[0] + q, j = 3 * (int64_t)m->springs.j[0] + q;
+    in->ahead[i] = in->ahead[j];
+    direction->ahead[i] = direction->ahead[j];
+  }
+}
+
+TEST(derivatives_of_springs_with_dampers_are_those_of_central_differences) {
+  const double step = 1e-6;
+  for (int q = 0; q < 3; q++) {
+    static Inputs in, direction, up, down, back;
+    double k[3][SPRINGS_MAX], l0[3][SPRINGS_MAX], sum = 0, along = 0;
+    HkDamperStart start;
+    Case a;
+    MUST(begin(&a, combinations[q][0], combinations[q][1], error));
+    int64_t count = a.model->springs.count;
+    CHECK(count <= SPRINGS_MAX);
+    draw(a.model, &in, &direction);
+    up = moved(&in, &direction, step);
+    down = moved(&in, &direction, -step);
+    springs_of_step(&a, &up, q, &start, k[1], l0[1]);
+    springs_of_step(&a, &down, q, &start, k[2], l0[2]);
+    springs_of_step(&a, &in, q, &start, k[0], l0[0]);
+    HkSpringNumbers numbers = {direction.k, direction.l0, direction.damping};
+    HkDamperPlaces places = {direction.x, direction.old, direction.b, direction.ahead};
+    hk_dampers_push_forward(a.problem.dampers, &start, &numbers, &places, k[0], l0[0]);
+    for (int64_t s = 0; s < count; s++) {
+      double by_k = (k[1][s] - k[2][s]) / (2 * step), by_l0 = (l0[1][s] - l0[2][s]) / (2 * step);
+      CHECK_NEAR(k[0][s], by_k, 1e-7 * (fabs(by_k) + 1));
+      CHECK_NEAR(l0[0][s], by_l0, 1e-7 * (fabs(by_l0) + 1));
+      sum += k[0][s] + 0.3 * l0[0][s];
+      k[1][s] = 1;
+      l0[1][s] = 0.3;
+    }
+    memset(&back, 0, sizeof back);
+    numbers = (HkSpringNumbers){back.k, back.l0, back.damping};
+    places = (HkDamperPlaces){back.x, back.old, back.b, back.ahead};
+    hk_dampers_pull_back(a.problem.dampers, &start, k[1], l0[1], &numbers, &places);
+    const double *one = (const double *)&back, *two = (const double *)&direction;
+    for (size_t e = 0; e < sizeof back / sizeof *one; e++) along += one[e] * two[e];
+    CHECK_NEAR(along, sum, 1e-12 * fabs(sum));
     end(&a);
   }
 }

@@ -3,6 +3,7 @@
 #include "hooke/adjoint.h"
 #include "hooke/extend.h"
 
+#include "base/vec.h"
 #include "model/state.h"
 #include "motion_gradient.h"
 
@@ -264,6 +265,120 @@ static HkStatus look_around(void *user, const HkForceAt *at, HkError *error) {
   (void)at;
   (void)error;
   return HK_OK;
+}
+
+/* E = 1/4 C |xi - xj|^4 between neighbors in the order of the vertices, pins among them. */
+static const double QUARTIC = 100; /* N/m^3 */
+
+static double quartic_energy(void *user, const HkForceAt *at) {
+  double sum = 0, d[3];
+  (void)user;
+  for (int64_t i = 0; i + 1 < at->vertices; i++) {
+    hk_sub(at->x + 3 * i, at->x + 3 * i + 3, d);
+    sum += 0.25 * QUARTIC * hk_dot(d, d) * hk_dot(d, d);
+  }
+  return sum;
+}
+
+static void add_quartic(void *user, const HkForceAt *at, double *f) {
+  double d[3];
+  (void)user;
+  for (int64_t i = 0; i + 1 < at->vertices; i++) {
+    hk_sub(at->x + 3 * i, at->x + 3 * i + 3, d);
+    double pull = QUARTIC * hk_dot(d, d);
+    hk_axpy(-pull, d, f + 3 * i);
+    hk_axpy(pull, d, f + 3 * i + 3);
+  }
+}
+
+static void quartic_hessian(void *user, const HkForceAt *at, HkForceBlockSink *sink) {
+  (void)user;
+  for (int32_t i = 0; i + 1 < at->vertices; i++) {
+    double d[3], H[9], negative[9] = {0};
+    hk_sub(at->x + 3 * (int64_t)i, at->x + 3 * (int64_t)i + 3, d);
+    hk_mat_identity(QUARTIC * hk_dot(d, d), H);
+    hk_mat_add_outer(2 * QUARTIC, d, d, H);
+    for (int q = 0; q < 9; q++) negative[q] = -H[q];
+    hk_force_add_block(sink, i, i, H);
+    hk_force_add_block(sink, i + 1, i + 1, H);
+    hk_force_add_block(sink, i, i + 1, negative);
+    hk_force_add_block(sink, i + 1, i, negative);
+  }
+}
+
+static World quartic_world(const char *integrator) {
+  static const char thread[] =
+      "{'bodies': [{'shape': {'type': 'chain', 'n': 6, 'start': [0, 1, 0], 'end': [1, 1, 0.2]}, "
+      "'springs': {'k': 30, 'damping': 0.4}, 'stretch': 1.2, 'mass': {'per_vertex': 0.1}}], "
+      "'pins': [{'select': {'indices': [0]}}, {'select': {'indices': [5]}, 'motion': {'type': "
+      "'oscillation', 'amplitude': [0.1, 0, 0], 'frequency': 3}}], 'forces': ['gravity'], "
+      "'outputs': []}";
+  World w = gradient_world(&(GradientCase){.text = thread}, integrator);
+  HkForceFunctions f = hk_force_functions_default();
+  HkError error = {0};
+  if (!w.state) return w;
+  f.name = "quartic";
+  f.energy = quartic_energy;
+  f.add = add_quartic;
+  f.hessian = quartic_hessian;
+  if (hk_model_add_custom_force(w.model, &f, NULL, NULL, &error) < 0)
+    test_fail(f.name, 0, "%s", error.text);
+  return w;
+}
+
+/* The loss of a motion from positions that are moved along random numbers. */
+static double quartic_loss(const char *integrator, int64_t steps, double step) {
+  World w = quartic_world(integrator);
+  HkError error = {0};
+  double loss = NAN;
+  if (!w.state) return loss;
+  for (int64_t c = 0; c < 3 * hk_state_vertex_count(w.state); c++)
+    hk_state_x(w.state)[c] += step * gradient_weight(c, 10);
+  if (hk_sim_steps(w.sim, w.state, steps, &error) >= 0) loss = loss_of(w.state);
+  world_destroy(&w);
+  return loss;
+}
+
+TEST(gradients_with_a_force_of_the_caller_are_those_of_central_differences) {
+  static const char *const integrators[] = {"backward_euler",    "bdf2",   "trapezoidal",
+                                            "implicit_midpoint", "verlet", "rk4"};
+  const double step = 1e-5;
+  for (int k = 0; k < 6; k++) {
+    int64_t steps = 10;
+    World w = quartic_world(integrators[k]);
+    HkDerivatives *d = NULL;
+    HkTape *tape = NULL;
+    if (!w.state) return;
+    MUST(hk_derivatives_create(w.model, &d, error));
+    MUST(hk_tape_create(w.sim, w.state, NULL, &tape, error));
+    MUST(hk_tape_steps(tape, steps, error));
+    MUST(hk_tape_backward(tape, add_positions, &steps, d, NULL, error));
+    double found = 0, exact = (quartic_loss(integrators[k], steps, step) -
+                               quartic_loss(integrators[k], steps, -step)) /
+                              (2 * step);
+    for (int64_t c = 0; c < 3 * hk_state_vertex_count(w.state); c++)
+      found += gradient_weight(c, 10) * hk_derivatives_arrays(d).x[c];
+    if (!(fabs(found - exact) <= 1e-6 * fabs(exact)))
+      test_fail(integrators[k], 0, "%.12g, differences give %.12g", found, exact);
+    hk_tape_destroy(&tape);
+    hk_derivatives_destroy(&d);
+    world_destroy(&w);
+  }
+}
+
+/* Their matrix depends on the positions through the third derivatives of the energy, which such a
+ * force does not give. */
+TEST(forces_of_the_caller_are_refused_in_steps_of_one_linear_system) {
+  static const char *const integrators[] = {"linear_implicit_euler", "beta"};
+  for (int k = 0; k < 2; k++) {
+    World w = quartic_world(integrators[k]);
+    HkTape *tape = NULL;
+    if (!w.state) return;
+    FAILS(hk_tape_create(w.sim, w.state, NULL, &tape, error), HK_ERROR_UNSUPPORTED, "'quartic'");
+    CHECK(!tape);
+    hk_tape_destroy(&tape);
+    world_destroy(&w);
+  }
 }
 
 /* What such a force has found at an iterate is not known on the way back. */

@@ -128,6 +128,20 @@ static HkStatus check_passes(const HkAdjoint *a, HkError *error) {
                  "steps with more than one pass cannot be differentiated; set passes to 1");
 }
 
+/* The matrix of a linearly implicit step changes with the positions by the third derivatives of the
+ * energies, in columns of K w; only forces of the caller do not give them. */
+static HkStatus check_matrix(const HkAdjoint *a, HkError *error) {
+  const HkModel *m = a->sim->model;
+  for (int f = 0; f < m->force_count; f++)
+    if (hk_force_has_blocks(m, f) && !m->forces[f].type->stiffness_columns)
+      return hk_fail(
+          error, HK_ERROR_UNSUPPORTED,
+          "the force '%s' cannot be differentiated in steps of '%s', whose matrix depends "
+          "on its Hessian; choose backward_euler",
+          m->forces[f].type->schema.name, a->sim->type->schema.name);
+  return HK_OK;
+}
+
 static HkStatus create_solver(HkAdjoint *a, HkError *error) {
   HkProblem *p = &((HkImplicit *)a->sim->data)->problem;
   const HkModel *m = a->sim->model;
@@ -161,6 +175,7 @@ static HkStatus create(HkAdjoint *a, HkError *error) {
       hk_alloc(c, &a->space.sums, hk_sum_slots(m->n), sizeof *a->space.sums, "derivatives", error));
   a->sim->type->update(a->sim, a->before, &update);
   if (update.kind == HK_UPDATE_STAGE) HK_TRY(check_passes(a, error));
+  if (update.kind == HK_UPDATE_LINEAR) HK_TRY(check_matrix(a, error));
   return a->sim->type->implicit ? create_solver(a, error) : HK_OK;
 }
 

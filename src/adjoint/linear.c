@@ -114,7 +114,7 @@ HkStatus hk_linear_forward(HkAdjoint *a, HkError *error) {
     if (!a->held[c / 3]) r[c] += m->mass[c / 3] * v[c] - a->d->arrays.mass[c / 3] * s.slip[c];
   HK_TRY(solve(a, &s, r, change, error));
   for (int64_t c = 0; c < 3 * m->n; c++) {
-    v[c] = a->held[c / 3] ? du[c] : change[c];
+    v[c] = change[c];
     x[c] += s.h * v[c];
   }
   hk_pins_push_forward(a, a->before->time + s.h, x, v);

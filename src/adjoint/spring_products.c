@@ -197,16 +197,15 @@ void hk_springs_push_forward(const HkSpringsAt *at, const double *dx, const doub
 
 /* ---- K+ and C times a constant vector ---- */
 
-/* The matrix is across P + along u u^T; its derivative by d is turn b u + lean [...] of the head.
- */
-typedef struct Matrix {
-  double across, along, turn, lean;
-} Matrix;
+/* The derivative of K+ or C by d is turn b u + lean [...] of the head. */
+typedef struct MatrixSlope {
+  double turn, lean;
+} MatrixSlope;
 
-static Matrix matrix_of(const Spring *q, bool damping) {
-  if (damping) return (Matrix){0, q->c, 0, q->c / q->l};
-  if (q->across <= 0) return (Matrix){0, q->k, 0, q->k / q->l};
-  return (Matrix){q->across, q->k, q->k * q->l0 / (q->l * q->l), (q->k - q->across) / q->l};
+static MatrixSlope matrix_slope(const Spring *q, bool damping) {
+  if (damping) return (MatrixSlope){0, q->c / q->l};
+  if (q->across <= 0) return (MatrixSlope){0, q->k / q->l};
+  return (MatrixSlope){q->k * q->l0 / (q->l * q->l), (q->k - q->across) / q->l};
 }
 
 static void pull_matrix_range(void *user, int64_t begin, int64_t end) {
@@ -219,7 +218,7 @@ static void pull_matrix_range(void *user, int64_t begin, int64_t end) {
       Spring q = look(a->at, m->adj_spring[e], i, j);
       double p[3], w[3];
       if (!q.pulls || q.meets) continue;
-      Matrix matrix = matrix_of(&q, a->damping);
+      MatrixSlope matrix = matrix_slope(&q, a->damping);
       difference(a->l, i, j, p);
       difference(a->w, i, j, w);
       double pu = hk_dot(p, q.u), wu = hk_dot(w, q.u);
@@ -287,15 +286,16 @@ static void push_matrix_range(void *user, int64_t begin, int64_t end) {
         if (!a->damping) hk_axpy(scale * a->numbers->k[s], w, out);
         continue;
       }
-      Matrix matrix = matrix_of(&q, a->damping);
+      MatrixSlope matrix = matrix_slope(&q, a->damping);
       double wu = hk_dot(w, q.u), du = hk_dot(dx, q.u);
-      /* The bilinear forms of the head for p = each unit vector: across and along u. */
+      /* The bilinear forms of the head for p = each unit vector: across u, where C has no part, and
+       * along u, where l0 has none. */
       double across[3], along[3];
       number_slopes(&q, a->damping, 1, 0, across);
       number_slopes(&q, a->damping, 0, 1, along);
       const HkSpringNumbers *n = a->numbers;
-      double by_b = across[0] * n->k[s] + across[1] * n->l0[s] + across[2] * damping_of(n, s);
-      double by_u = along[0] * n->k[s] + along[1] * n->l0[s] + along[2] * damping_of(n, s);
+      double by_b = across[0] * n->k[s] + across[1] * n->l0[s];
+      double by_u = along[0] * n->k[s] + along[2] * damping_of(n, s);
       add_across(&q, scale * (matrix.turn * du + by_b), w, out);
       add_across(&q, scale * matrix.lean * wu, dx, out);
       hk_axpy(scale * (matrix.lean * (hk_dot(w, dx) - wu * du) + by_u * wu), q.u, out);
