@@ -9,8 +9,8 @@ JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
 packages = ./scripts/install_packages.sh
 configure = cmake --preset
 build = cmake --build --parallel $(JOBS) --preset
-# One more than cores: the tests of the program and of Python wait much of their time.
-test = ctest --parallel $(shell expr $(JOBS) + 1) --preset
+# Two more than cores: the tests of the program and of Python wait much of their time.
+test = ctest --parallel $(shell expr $(JOBS) + 2) --preset
 # The tests of parts that have loops over threads; the others would run there as with one.
 threaded = threads|explicit|forces|spring_rows|linear|prefactor|packed|preconditioners|multigrid|implicit|minimizers|acceleration|live|run|loops
 threaded_tests = $(shell cd tests && ls test_*.c | sed 's/\.c$$//' | grep -E '$(threaded)')
