@@ -83,7 +83,7 @@ typedef struct Fitting {
   double *q, *min, *max; /* of the fit */
   double *g;             /* dL/dq */
   double gradient;       /* norm of the gradient at the start, of all frames */
-  int stage, stages, stage_iterations;
+  int stage, stages;
   double began, saved;
   HkFitInfo info; /* of the last stage that has begun */
   char summary[512];

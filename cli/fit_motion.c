@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+static const double STEPS_MAX = 1e9;
+
 /* ---- Models ---------------------------------------------------------------------------------- */
 
 static void drop_model(FitMotion *m) {
@@ -34,10 +36,11 @@ HkStatus fit_motion_create(FitMotion *m, FitNumbers *numbers, const FitTarget *t
   HkStatus status = make_model(m, error);
   if (status < 0) return status;
   double steps = ceil(target->interval / hk_sim_h(m->sim) * (1 - 1e-9));
-  if (!(steps * (double)target->frames < 1e9))
+  double last = target->times[target->frames - 1];
+  if (!(steps * last / target->interval < STEPS_MAX))
     return text_fail(error, HK_ERROR_INVALID,
-                     "%g steps of %g s between two frames of the target are too many", steps,
-                     hk_sim_h(m->sim));
+                     "the target lasts %g s in intervals of %g s, which are too many steps of %g s",
+                     last, target->interval, hk_sim_h(m->sim));
   m->substeps = steps > 1 ? (int64_t)steps : 1;
   m->h = target->interval / (double)m->substeps;
   return make_model(m, error);

@@ -81,7 +81,7 @@ static HkStatus read_pc2(Reading *r, FILE *file, const HkScene *scene, int64_t n
     return text_fail(error, HK_ERROR_INVALID,
                      "%s: is no point cache (PC2) of the %lld vertices of the scene", r->path,
                      (long long)n);
-  HkStatus status = rate > 0 && isfinite(start)
+  HkStatus status = rate > 0 && isfinite(rate) && isfinite(start)
                         ? read_samples(r, &cache, start, rate, scene, error)
                         : text_fail(error, HK_ERROR_INVALID,
                                     "%s: the rate of its samples is %g frames", r->path, rate);
