@@ -146,7 +146,7 @@ TEST(gradients_on_a_bent_wall_that_turns_are_those_of_central_differences) {
   fclose(file);
   snprintf(text, sizeof text,
            "{'bodies': [{'shape': {'type': 'chain', 'n': 3, 'start': [1e-5, 0.0106, 2e-5], 'end': "
-           "[0.05, 0.2, 0.04]}, 'springs': {'k': 80, 'damping': 0.05}, 'mass': {'total': 0.1}, "
+           "[0.05, 0.2, 0.04]}, 'springs': {'k': 3000, 'damping': 0.05}, 'mass': {'total': 0.1}, "
            "'stretch': 1.0003}], 'obstacles': [{'type': 'grid', 'file': '%s', 'motion': {'type': "
            "'rotation', 'axis': [0.3, 1, 0.2], 'speed': 100}}], 'forces': ['gravity', {'type': "
            "'contact', 'self': false, 'thickness': 0.02, 'friction': 3}], 'outputs': []}",
