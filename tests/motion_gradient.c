@@ -55,7 +55,7 @@ double gradient_loss(const GradientCase *scene, const HkState *state, int64_t st
 
 void gradient_add_loss(void *user, int64_t step, const HkState *state, double *dx, double *dv) {
   const double *x = hk_state_positions(state);
-  if (!counts(user, step)) return;
+  if (!counts(*(const GradientCase **)user, step)) return;
   for (int64_t c = 0; c < 3 * hk_state_vertex_count(state); c++) {
     dx[c] += gradient_weight(c, 1) + 0.6 * x[c] * gradient_weight(c, 3);
     dv[c] += 0.1 * gradient_weight(c, 2);
@@ -264,7 +264,7 @@ void gradient_check(const GradientCase *scene, const char *integrator) {
   MUST(hk_derivatives_create(w.model, &d, error));
   MUST(hk_tape_create(w.sim, w.state, NULL, &tape, error));
   MUST(hk_tape_steps(tape, steps_of(scene), error));
-  MUST(hk_tape_backward(tape, gradient_add_loss, (void *)(uintptr_t)scene, d, &info, error));
+  MUST(hk_tape_backward(tape, gradient_add_loss, GRADIENT_USER(scene), d, &info, error));
   int count = list_changes(&w, d, changes, MOST);
   for (int k = 0; k < count; k++) {
     if (scene->only && !strstr(scene->only, names[changes[k].what])) continue;
@@ -330,7 +330,8 @@ static double product(const World *w, HkDerivatives *p, HkDerivatives *q, const 
 }
 
 static void add_weights(void *user, int64_t step, const HkState *state, double *dx, double *dv) {
-  for (int64_t c = 0; c < 3 * hk_state_vertex_count(state) && step == steps_of(user); c++) {
+  if (step != steps_of(*(const GradientCase **)user)) return;
+  for (int64_t c = 0; c < 3 * hk_state_vertex_count(state); c++) {
     dx[c] += gradient_weight(c, 51);
     dv[c] += gradient_weight(c, 52);
   }
@@ -346,7 +347,7 @@ void gradient_check_transpose(const GradientCase *scene, const char *integrator)
   MUST(hk_derivatives_create(w.model, &q, error));
   MUST(hk_tape_create(w.sim, w.state, NULL, &tape, error));
   MUST(hk_tape_steps(tape, steps_of(scene), error));
-  MUST(hk_tape_backward(tape, add_weights, (void *)(uintptr_t)scene, q, NULL, error));
+  MUST(hk_tape_backward(tape, add_weights, GRADIENT_USER(scene), q, NULL, error));
   draw(&w, q, p, 20);
   double *x = calloc((size_t)count, sizeof *x), *v = calloc((size_t)count, sizeof *v);
   memcpy(x, hk_derivatives_arrays(p).x, (size_t)count * sizeof *x);

@@ -26,9 +26,10 @@ World gradient_world(const GradientCase *c, const char *integrator);
 /* Random numbers that stay the same, for coordinate c of what is called `salt`. */
 double gradient_weight(int64_t c, uint64_t salt);
 /* A loss that is quadratic in positions and velocities in the middle and at the end of the motion
- * of a case, and its gradient, an HkLossFn whose user is the case. */
+ * of a case, and its gradient, an HkLossFn whose user is GRADIENT_USER(the case). */
 double gradient_loss(const GradientCase *c, const HkState *state, int64_t step);
 void gradient_add_loss(void *user, int64_t step, const HkState *state, double *dx, double *dv);
+#define GRADIENT_USER(scene) (&(const GradientCase *){scene})
 /* Checks that each derivative is that of central differences. */
 void gradient_check(const GradientCase *c, const char *integrator);
 /* Checks that <u, J p> = <J^T u, p> for random u and p, to 1e-12. */

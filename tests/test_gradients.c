@@ -141,10 +141,6 @@ enum { INTEGRATORS = sizeof integrators / sizeof integrators[0] };
 
 enum { STEPS = 10, EARLY = 4 }; /* of a motion; the loss counts the states after them */
 
-static void *user_of(const GradientCase *scene) {
-  return (void *)(uintptr_t)scene;
-}
-
 TEST(gradients_of_every_integrator_are_those_of_central_differences) {
   for (int s = 0; s < SCENES; s++)
     for (int k = 0; k < INTEGRATORS; k++) gradient_check(&scenes[s], integrators[k]);
@@ -189,7 +185,8 @@ TEST(gradients_do_not_depend_on_how_many_states_are_kept) {
     MUST(hk_derivatives_create(w.model, &d[k], error));
     MUST(hk_tape_create(w.sim, w.state, &settings, &tape, error));
     for (int part = 0; part < LONG; part++) MUST(hk_tape_steps(tape, 1, error));
-    MUST(hk_tape_backward(tape, gradient_add_loss, user_of(&scenes[CHAIN]), d[k], NULL, error));
+    MUST(hk_tape_backward(tape, gradient_add_loss, GRADIENT_USER(&scenes[CHAIN]), d[k], NULL,
+                          error));
     if (k == 0) CHECK(hk_tape_repeated(tape) == 0);
     if (k == 1) CHECK(hk_tape_repeated(tape) > 0 && hk_tape_repeated(tape) < 3 * LONG);
     if (k > 1) CHECK(hk_tape_repeated(tape) > 0 && hk_tape_repeated(tape) < 10 * LONG);
@@ -214,14 +211,18 @@ TEST(a_tape_goes_back_twice_and_on_after_that) {
   MUST(hk_derivatives_create(other.model, &whole, error));
   MUST(hk_tape_create(w.sim, w.state, NULL, &tape, error));
   MUST(hk_tape_steps(tape, EARLY, error));
-  MUST(hk_tape_backward(tape, gradient_add_loss, user_of(&scenes[CHAIN]), first, NULL, error));
-  MUST(hk_tape_backward(tape, gradient_add_loss, user_of(&scenes[CHAIN]), second, NULL, error));
+  MUST(
+      hk_tape_backward(tape, gradient_add_loss, GRADIENT_USER(&scenes[CHAIN]), first, NULL, error));
+  MUST(hk_tape_backward(tape, gradient_add_loss, GRADIENT_USER(&scenes[CHAIN]), second, NULL,
+                        error));
   CHECK(same(hk_derivatives_arrays(first).x, hk_derivatives_arrays(second).x, 3 * n));
   MUST(hk_tape_steps(tape, STEPS - EARLY, error));
-  MUST(hk_tape_backward(tape, gradient_add_loss, user_of(&scenes[CHAIN]), first, NULL, error));
+  MUST(
+      hk_tape_backward(tape, gradient_add_loss, GRADIENT_USER(&scenes[CHAIN]), first, NULL, error));
   MUST(hk_tape_create(other.sim, other.state, NULL, &at_once, error));
   MUST(hk_tape_steps(at_once, STEPS, error));
-  MUST(hk_tape_backward(at_once, gradient_add_loss, user_of(&scenes[CHAIN]), whole, NULL, error));
+  MUST(hk_tape_backward(at_once, gradient_add_loss, GRADIENT_USER(&scenes[CHAIN]), whole, NULL,
+                        error));
   CHECK(same(hk_derivatives_arrays(first).x, hk_derivatives_arrays(whole).x, 3 * n));
   hk_tape_destroy(&tape);
   hk_tape_destroy(&at_once);
@@ -309,7 +310,7 @@ static void check_controls(const char *integrator) {
   MUST(hk_derivatives_create(c->w.model, &d, error));
   for (int k = 0; k < 2; k++) c->controls[k].gradient = gradient[k];
   HkTape *tape = record(c, 1 << 30);
-  MUST(hk_tape_backward(tape, add_last_loss, user_of(&scenes[BLOCK]), d, NULL, error));
+  MUST(hk_tape_backward(tape, add_last_loss, GRADIENT_USER(&scenes[BLOCK]), d, NULL, error));
   hk_tape_destroy(&tape);
   int64_t springs = c->w.model->springs.count;
   for (int64_t q = 0; q < springs; q++) CHECK(hk_derivatives_arrays(d).l0[q] == 0);
@@ -323,7 +324,7 @@ static void check_controls(const char *integrator) {
     }
   c->controls[0].gradient = again; /* with few states that are kept */
   tape = record(c, 1);
-  MUST(hk_tape_backward(tape, add_last_loss, user_of(&scenes[BLOCK]), d, NULL, error));
+  MUST(hk_tape_backward(tape, add_last_loss, GRADIENT_USER(&scenes[BLOCK]), d, NULL, error));
   CHECK(hk_tape_repeated(tape) > 0 && same(again, gradient[0], STEPS * springs));
   hk_tape_destroy(&tape);
   hk_derivatives_destroy(&d);
@@ -355,9 +356,9 @@ static void check_array(const char *integrator) {
   MUST(hk_derivatives_create(w.model, &forward, error));
   MUST(hk_tape_create(w.sim, w.state, NULL, &tape, error));
   MUST(hk_tape_steps(tape, STEPS, error));
-  MUST(hk_tape_backward(tape, add_last_loss, user_of(&scenes[BLOCK]), back, NULL, error));
+  MUST(hk_tape_backward(tape, add_last_loss, GRADIENT_USER(&scenes[BLOCK]), back, NULL, error));
   double x[AXES] = {0}, v[AXES] = {0}, along = 0, change = 0;
-  add_last_loss(user_of(&scenes[BLOCK]), STEPS, hk_tape_state(tape), x, v);
+  add_last_loss(GRADIENT_USER(&scenes[BLOCK]), STEPS, hk_tape_state(tape), x, v);
   for (int q = 0; q < AXES; q++) {
     hk_derivatives_force_array(forward, force)[q] = gradient_weight(q, 32);
     along += gradient_weight(q, 32) * hk_derivatives_force_array(back, force)[q];
@@ -400,14 +401,14 @@ TEST(gradients_at_a_saddle_are_those_of_central_differences) {
   MUST(hk_derivatives_create(w.model, &d, error));
   MUST(hk_tape_create(w.sim, w.state, NULL, &tape, error));
   MUST(hk_tape_steps(tape, STEPS, error));
-  CHECK(hk_tape_backward(tape, gradient_add_loss, user_of(&scene), d, &info, NULL) == HK_OK);
+  CHECK(hk_tape_backward(tape, gradient_add_loss, GRADIENT_USER(&scene), d, &info, NULL) == HK_OK);
   CHECK(info.indefinite > 0 && info.unsolved == 0);
   hk_tape_destroy(&tape);
   HkTapeSettings settings = hk_tape_settings_default();
   settings.adjoint.projected = true;
   MUST(hk_tape_create(w.sim, w.state, &settings, &tape, error));
   MUST(hk_tape_steps(tape, STEPS, error));
-  MUST(hk_tape_backward(tape, gradient_add_loss, user_of(&scenes[CHAIN]), d, &info, error));
+  MUST(hk_tape_backward(tape, gradient_add_loss, GRADIENT_USER(&scenes[CHAIN]), d, &info, error));
   CHECK(info.indefinite == 0);
   hk_tape_destroy(&tape);
   hk_derivatives_destroy(&d);
@@ -433,7 +434,8 @@ TEST(unsolved_steps_are_noticed) {
     MUST(hk_sim_create(w.model, &step, 0.01, &w.sim, error));
     MUST(hk_tape_create(w.sim, w.state, NULL, &tape, error));
     MUST(hk_tape_steps(tape, STEPS, error));
-    CHECK(hk_tape_backward(tape, gradient_add_loss, user_of(&scenes[CHAIN]), d, &info, NULL) >= 0);
+    CHECK(hk_tape_backward(tape, gradient_add_loss, GRADIENT_USER(&scenes[CHAIN]), d, &info,
+                           NULL) >= 0);
     error_of[k] = info.relative_error;
     hk_tape_destroy(&tape);
   }
@@ -499,15 +501,16 @@ TEST(tapes_notice_wrong_use) {
   MUST(hk_tape_create(w.sim, w.state, NULL, &tape, error));
   FAILS(hk_tape_steps(tape, -1, error), HK_ERROR_INVALID, "-1 steps");
   MUST(hk_tape_steps(tape, STEPS, error));
-  FAILS(hk_tape_backward(tape, gradient_add_loss, user_of(&scenes[CHAIN]), foreign, NULL, error),
+  FAILS(hk_tape_backward(tape, gradient_add_loss, GRADIENT_USER(&scenes[CHAIN]), foreign, NULL,
+                         error),
         HK_ERROR_INVALID, "another");
   FAILS(hk_tape_backward(tape, add_nan, NULL, d, NULL, error), HK_ERROR_INVALID,
         "step 10 is not finite: vertex 1");
   MUST(hk_sim_set_h(w.sim, 0.02, error));
-  FAILS(hk_tape_backward(tape, gradient_add_loss, user_of(&scenes[CHAIN]), d, NULL, error),
+  FAILS(hk_tape_backward(tape, gradient_add_loss, GRADIENT_USER(&scenes[CHAIN]), d, NULL, error),
         HK_ERROR_INVALID, "has changed");
   MUST(hk_sim_set_h(w.sim, 0.01, error));
-  MUST(hk_tape_backward(tape, gradient_add_loss, user_of(&scenes[CHAIN]), d, NULL, error));
+  MUST(hk_tape_backward(tape, gradient_add_loss, GRADIENT_USER(&scenes[CHAIN]), d, NULL, error));
   MUST(hk_model_scale_stiffness(w.model, 2, error));
   FAILS(hk_tape_steps(tape, 1, error), HK_ERROR_INVALID, "has changed");
   hk_tape_destroy(&tape);
@@ -572,7 +575,7 @@ static void cross_out_scene(const GradientCase *scene, char forces[][WORDS],
   MUST(hk_derivatives_create(w.model, &d, error));
   MUST(hk_tape_create(w.sim, w.state, NULL, &tape, error));
   MUST(hk_tape_steps(tape, scene->steps > 0 ? scene->steps : STEPS, error));
-  MUST(hk_tape_backward(tape, gradient_add_loss, user_of(scene), d, NULL, error));
+  MUST(hk_tape_backward(tape, gradient_add_loss, GRADIENT_USER(scene), d, NULL, error));
   for (int k = 0; hk_schema_at(HK_FORCE, k); k++)
     for (int f = 0; f < w.model->force_count; f++)
       if (w.model->forces[f].method.schema == hk_schema_at(HK_FORCE, k) &&
