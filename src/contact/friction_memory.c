@@ -76,11 +76,10 @@ int64_t hk_friction_anchor_count(const HkForceMemory *memory) {
 
 int64_t hk_friction_find_anchor(const HkForceMemory *memory, uint64_t key, HkAnchor *anchor) {
   int64_t low = 0, high = hk_friction_anchor_count(memory);
-  const char *at = memory->bytes + sizeof(Head);
   while (low < high) {
     int64_t middle = low + (high - low) / 2;
     HkAnchor found;
-    memcpy(&found, at + (size_t)middle * sizeof found, sizeof found);
+    memcpy(&found, memory->bytes + sizeof(Head) + (size_t)middle * sizeof found, sizeof found);
     if (found.key == key) {
       *anchor = found;
       return middle;
