@@ -111,6 +111,13 @@ TEST(steps_without_multigrid_leave_no_step_before) {
   }
 }
 
+/* Where every access is watched, each integrator has springs of one kind. */
+#if TEST_SANITIZED
+enum { RESUMED_HALF = 1 };
+#else
+enum { RESUMED_HALF = 0 };
+#endif
+
 /* A run in parts: what is done to the state, or to the simulation, between the two parts. */
 enum { LOOK, SAVE, COPY_THERE, RENEW, MANNERS };
 
@@ -148,6 +155,7 @@ TEST(resumed_runs_on_a_device_have_the_same_bits) {
   static const char *const springs[] = {"", ", 'damping': 0.5"};
   device_use_plugin();
   for (int q = 0; q < 6; q++) {
+    if (RESUMED_HALF && q % 2 == q / 2 % 2) continue;
     World whole;
     char text[700];
     DeviceWish remote = {NULL, HK_CUDA};
