@@ -167,6 +167,7 @@ static void json_energies(Json *json, const char *key, const HkStateInfo *r) {
   put_number(json, "strain_min", r->strain_min);
   put_number(json, "strain_max", r->strain_max);
   put_number(json, "speed_max", r->speed_max);
+  put_number(json, "dissipated", r->dissipated);
   put_end(json, '}');
 }
 

@@ -22,8 +22,8 @@ void sweep_load(const HkContext *context, const char *name, const Variations *va
                 const TextList *base, int64_t combination, SweepWorld *w) {
   TextList sets;
   *w = (SweepWorld){.combination = combination};
-  w->info =
-      (HkStateInfo){NAN, NAN, NAN, NAN, NAN, NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, NAN, NAN};
+  w->info = (HkStateInfo){NAN, NAN, NAN, NAN, NAN, NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN},
+                          NAN, NAN, NAN, NAN};
   if (variations_assign(variations, combination, base, &sets))
     w->status = load(context, name, &sets, w);
   else

@@ -218,6 +218,8 @@ typedef struct HkStateInfo {
   double angular_momentum[3];    /* kg m^2/s, about the origin */
   double strain_min, strain_max; /* (l - l0) / l0 over springs with l0 > 0 */
   double speed_max;              /* m/s */
+  double
+      dissipated; /* J: taken from springs by the forces plasticity and tearing since the start */
 } HkStateInfo;
 
 /* ---- Simulation: one step at a time ---------------------------------------------------------- */

@@ -92,9 +92,9 @@ static PyObject *batch_world_info(PyObject *module, PyObject *arguments) {
                        s->residual, hk_stop_name(s->reason));
 }
 
-_Static_assert(sizeof(HkStateInfo) == 15 * sizeof(double), "Python reads it as 15 numbers");
+_Static_assert(sizeof(HkStateInfo) == 16 * sizeof(double), "Python reads it as 16 numbers");
 
-/* batch_state_info(batch, to: address), into 15 numbers a world in the order of HkStateInfo */
+/* batch_state_info(batch, to: address), into 16 numbers a world in the order of HkStateInfo */
 static PyObject *batch_state_info(PyObject *module, PyObject *arguments) {
   Handle *batch;
   HkStateInfo *to;

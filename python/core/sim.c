@@ -147,8 +147,9 @@ static PyObject *sim_state_info(PyObject *module, PyObject *arguments) {
   handle_release_pair(sim, state);
   if (has_raised()) return NULL;
   const double *p = r.momentum, *L = r.angular_momentum;
-  return Py_BuildValue("ddddddddddddddd", r.time, r.kinetic, r.spring, r.gravity, r.other, r.total,
-                       p[0], p[1], p[2], L[0], L[1], L[2], r.strain_min, r.strain_max, r.speed_max);
+  return Py_BuildValue("dddddddddddddddd", r.time, r.kinetic, r.spring, r.gravity, r.other, r.total,
+                       p[0], p[1], p[2], L[0], L[1], L[2], r.strain_min, r.strain_max, r.speed_max,
+                       r.dissipated);
 }
 
 /* sim_gradient(sim, state, to: address), into three numbers a vertex */

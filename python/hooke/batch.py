@@ -21,7 +21,7 @@ from .sim import _KINDS, Sim, StepInfo
 
 __all__ = ["Batch"]
 
-_INFO_FIELDS = 15  # numbers of a StateInfo
+_INFO_FIELDS = 16  # numbers of a StateInfo
 
 
 class Batch:

@@ -29,12 +29,13 @@ class StateInfo(NamedTuple):
     strain_min: float  #: (l - l0) / l0 over springs with l0 > 0
     strain_max: float
     speed_max: float  #: m/s
+    dissipated: float = 0.0  #: J, taken from springs by plasticity and tearing since the start
 
     @classmethod
     def _of(cls, flat: tuple[float, ...]) -> StateInfo:
-        time, kinetic, spring, gravity, other, total, px, py, pz, Lx, Ly, Lz, low, high, speed = flat
+        time, kinetic, spring, gravity, other, total, px, py, pz, Lx, Ly, Lz, low, high, speed, lost = flat
         return cls(
-            time, kinetic, spring, gravity, other, total, (px, py, pz), (Lx, Ly, Lz), low, high, speed
+            time, kinetic, spring, gravity, other, total, (px, py, pz), (Lx, Ly, Lz), low, high, speed, lost
         )
 
 
@@ -55,6 +56,7 @@ class Energies:
     strain_min: Floats
     strain_max: Floats
     speed_max: Floats
+    dissipated: Floats
 
     def __init__(self, infos: Iterable[StateInfo]) -> None:
         rows = list(infos)

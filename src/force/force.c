@@ -298,15 +298,18 @@ HkStatus hk_forces_begin_step(const HkModel *m, const HkForceWork *work, const H
 
 HkStatus hk_forces_end_step(const HkModel *m, const HkForceWork *work, HkState *state, double h,
                             HkError *error) {
+  HkStatus worst = HK_OK;
   for (int f = 0; f < m->force_count; f++) {
     const HkForceType *type = m->forces[f].type;
     if (!type->end_step) continue;
     HkForceArgs a = hk_force_args(m, f, work, state->time, state->x, state->v);
     if (type->remembers)
       HK_TRY(hk_state_need_memory(state, memory_key(&m->forces[f]), &a.memory, error));
-    HK_TRY(type->end_step(&a, h, error));
+    HkStatus status = type->end_step(&a, h, error);
+    if (status < 0) return status;
+    if (status != HK_OK) worst = status;
   }
-  return HK_OK;
+  return worst;
 }
 
 HkStatus hk_forces_begin_iterate(const HkModel *m, const HkForceWork *work, double t,
@@ -330,11 +333,15 @@ bool hk_forces_filter(const HkModel *m, const HkForceWork *work, double t, const
 
 HkStatus hk_forces_correct(const HkModel *m, const HkForceWork *work, double t, HkStepEnd *end,
                            HkError *error) {
+  HkStatus worst = HK_OK;
   for (int f = 0; f < m->force_count; f++) {
     HkForceArgs a = hk_force_args(m, f, work, t, end->x, end->v);
-    if (m->forces[f].type->correct) HK_TRY(m->forces[f].type->correct(&a, end, error));
+    if (!m->forces[f].type->correct) continue;
+    HkStatus status = m->forces[f].type->correct(&a, end, error);
+    if (status < 0) return status;
+    if (status != HK_OK) worst = status;
   }
-  return HK_OK;
+  return worst;
 }
 
 void hk_forces_begin_stage(const HkModel *m, const HkForceWork *work, double t, const double *x) {
@@ -403,11 +410,23 @@ bool hk_forces_have_correction(const HkModel *m) {
   return false;
 }
 
+bool hk_forces_change_springs(const HkModel *m) {
+  for (int f = 0; f < m->force_count; f++)
+    if (m->forces[f].type->changed_springs) return true;
+  return false;
+}
+
+bool hk_forces_lose(const HkModel *m) {
+  for (int f = 0; f < m->force_count; f++)
+    if (m->forces[f].type->lost) return true;
+  return false;
+}
+
 bool hk_forces_have_hooks(const HkModel *m) {
   for (int f = 0; f < m->force_count; f++) {
     const HkForceType *type = m->forces[f].type;
     if (type->filter || type->begin_step || type->end_step || type->begin_iterate ||
-        type->remembers)
+        type->remembers || type->changed_springs)
       return true;
   }
   return false;
@@ -417,6 +436,7 @@ bool hk_forces_have_hooks(const HkModel *m) {
 
 /* Adds the force to f, or sets f to it if it is the first one. */
 static void add_force(const HkForceType *type, const HkForceArgs *a, bool *first, double *f) {
+  if (!type->add) return;
   if (*first && type->set) {
     type->set(a, f);
   } else {
@@ -438,7 +458,9 @@ void hk_forces_sum(const HkModel *model, const HkForceWork *work, double t, cons
 
 bool hk_forces_have_rest(const HkModel *model) {
   for (int f = 0; f < model->force_count; f++)
-    if (!model->forces[f].type->has_rows && !model->forces[f].type->accelerate) return true;
+    if (model->forces[f].type->add && !model->forces[f].type->has_rows &&
+        !model->forces[f].type->accelerate)
+      return true;
   return false;
 }
 

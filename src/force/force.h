@@ -14,6 +14,9 @@
 #include "model/state.h"
 
 struct HkContactRecord;
+struct HkSpringChanges;
+
+typedef struct HkChosenSprings HkChosenSprings;
 
 /* What a force keeps for one simulation. */
 typedef struct HkForceState {
@@ -36,6 +39,8 @@ typedef struct HkForceWork {
   HkSpringRows *rows;
   const HkSpringRowsKernels *kernels;
   double whole_step; /* s: the step of which the adaptive step makes parts; 0: steps are whole */
+  /* Of springs, by end_step (spring_changes.h); NULL: no force of the model changes any. */
+  const struct HkSpringChanges *changes;
   /* Forces with `correct` have no part in the forces of a step: they correct it when it is made. */
   bool corrects;
 } HkForceWork;
@@ -183,6 +188,8 @@ typedef struct HkForceType {
    * end_step writes into a->memory is discarded with the state. */
   HkStatus (*begin_step)(const HkForceArgs *a, double h, HkError *error);
   HkStatus (*end_step)(const HkForceArgs *a, double h, HkError *error);
+  /* end_step and `correct` return HK_NOT_CONVERGED where the step does not fulfill what the force
+   * demands. */
   /* Before a minimizer evaluates anything at a new iterate a->x. Energy, force and Jacobian may
    * depend on what it finds there until the next call; NULL: nothing. */
   HkStatus (*begin_iterate)(const HkForceArgs *a, HkError *error);
@@ -217,6 +224,15 @@ typedef struct HkForceType {
   /* With these parameters the force needs an integrator whose steps it corrects; *why says what
    * for. NULL: never. */
   bool (*must_correct)(const void *params, const char **why);
+  /* The springs that the force changes, by `drive` or in end_step by work.changes; NULL: it changes
+   * none. States of the model then have springs of their own. */
+  const HkChosenSprings *(*changed_springs)(const void *data);
+  /* Multiplies rest lengths and stiffness of these springs by factors of the time a->t; returns
+   * whether it may have changed stiffness. NULL: there are no such factors. */
+  bool (*drive)(const HkForceArgs *a, HkSpringArrays *springs);
+  /* The energy (J) that the force has taken from springs since the start, after `load`; NULL: it
+   * takes none. */
+  double (*lost)(const HkForceArgs *a);
   const HkLocalForce *local; /* NULL: methods that move single vertices take it as linear */
   /* Potential energy (J); NULL: none. */
   double (*energy)(const HkForceArgs *a);
@@ -227,7 +243,8 @@ typedef struct HkForceType {
   bool unbounded;
   /* E(to) - E(x), accurate where the two are close; NULL: by subtraction. */
   double (*energy_change)(const HkForceArgs *a, const double *to);
-  /* f += force (N), 3 a vertex. v may be NULL for a force that has an energy. */
+  /* f += force (N), 3 a vertex. v may be NULL for a force that has an energy. NULL: the force is 0
+   * and acts by hooks alone. */
   void (*add)(const HkForceArgs *a, double *f);
   /* f = force, in one pass; NULL: f is set to 0 first. */
   void (*set)(const HkForceArgs *a, double *f);
@@ -320,7 +337,8 @@ HkStatus hk_forces_prepare(const HkModel *model, const HkForceWork *work, HkStat
 /* Releases memory of forces that are not in the model. */
 void hk_forces_drop_memory(const HkModel *model, HkState *state);
 /* Calls the hooks of all forces that have them, at the state before a step by h (s) and after it.
- * begin_step has the forces take over their memory first; end_step has them write it. */
+ * begin_step has the forces take over their memory first; end_step has them write it, and returns
+ * HK_NOT_CONVERGED if one of them did. */
 HkStatus hk_forces_begin_step(const HkModel *model, const HkForceWork *work, const HkState *state,
                               double h, HkError *error);
 HkStatus hk_forces_end_step(const HkModel *model, const HkForceWork *work, HkState *state, double h,
@@ -335,7 +353,8 @@ HkStatus hk_forces_begin_iterate(const HkModel *model, const HkForceWork *work, 
 /* Filters the move from x to `to` by all forces; true if it was changed. */
 bool hk_forces_filter(const HkModel *model, const HkForceWork *work, double t, const double *x,
                       double *to);
-/* Has all forces that can correct a step whose end is at the time t. */
+/* Has all forces that can correct a step whose end is at the time t; HK_NOT_CONVERGED if one of
+ * them could not. */
 HkStatus hk_forces_correct(const HkModel *model, const HkForceWork *work, double t, HkStepEnd *end,
                            HkError *error);
 /* The stage functions of all forces. */
@@ -349,6 +368,10 @@ void hk_forces_carry(const HkModel *model, const HkForceWork *work, double t, co
                      double *to);
 /* Whether a force of the model has a filter, and whether one has a filter or a hook. */
 bool hk_forces_have_filter(const HkModel *model);
+/* Whether a force of the model changes springs. */
+bool hk_forces_change_springs(const HkModel *model);
+/* Whether a force of the model takes energy from springs. */
+bool hk_forces_lose(const HkModel *model);
 /* Whether a force of the model can correct steps. */
 bool hk_forces_have_correction(const HkModel *model);
 bool hk_forces_have_hooks(const HkModel *model);

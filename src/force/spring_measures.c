@@ -17,13 +17,13 @@ typedef struct Strain {
   int sign; /* -1: the largest of -strain */
 } Strain;
 
-/* Springs with l0 = 0 are skipped; -INFINITY if there are no others. */
+/* Springs with l0 = 0 or k = 0, as broken ones, are skipped; -INFINITY if there are no others. */
 static double strain_range(void *user, int64_t begin, int64_t end) {
   const Strain *a = user;
   const HkSpringArrays *springs = a->springs;
   double most = -INFINITY;
   for (int64_t s = begin; s < end; s++) {
-    if (springs->l0[s] <= 0) continue;
+    if (springs->l0[s] <= 0 || springs->k[s] == 0) continue;
     double l = length_of(springs, s, a->x);
     most = hk_larger(most, a->sign * (l - springs->l0[s]) / springs->l0[s]);
   }

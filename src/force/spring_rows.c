@@ -313,6 +313,24 @@ static void fill_positions(const HkModel *m, HkSpringRows *r, int64_t group) {
   }
 }
 
+/* Writes spring s into the row of vertex i, one of its ends; j: the other one. */
+static void put_at_end(HkSpringRows *r, int64_t s, int64_t i, int64_t j) {
+  int64_t group = i / r->width, place = r->place[group], first = place < 0 ? ~place : place;
+  int64_t slots = r->start[group + 1] - r->start[group];
+  int64_t from = place < 0 ? i : group * r->width; /* what neighbors are relative to */
+  int32_t neighbor = r->unit * (int32_t)(j - from);
+  int64_t slot = 0, at = first * r->width + i % r->width;
+  while (slot < slots && r->neighbor[at + slot * r->width] != neighbor) slot++;
+  HK_ASSERT(slot < slots);
+  put_spring(r, at + slot * r->width, s);
+}
+
+void hk_spring_rows_put(HkSpringRows *r, int64_t s) {
+  int64_t i = r->springs->i[s], j = r->springs->j[s];
+  put_at_end(r, s, i, j);
+  put_at_end(r, s, j, i);
+}
+
 typedef struct Fill {
   const HkModel *model;
   HkSpringRows *rows;

@@ -67,6 +67,8 @@ void hk_spring_rows_destroy(const HkModel *model, HkSpringRows **rows);
 int64_t hk_spring_rows_longest(const HkModel *model, int width, int64_t group);
 /* Copies the parameters of all springs into rows that share no slots. */
 void hk_spring_rows_fill(const HkModel *model, HkSpringRows *rows);
+/* Copies the parameters of spring s into rows that share no slots. */
+void hk_spring_rows_put(HkSpringRows *rows, int64_t s);
 /* Copies the parameters of the springs after a live change, which changes all springs alike. */
 void hk_spring_rows_update(const HkModel *model, HkSpringRows *rows);
 

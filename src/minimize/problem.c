@@ -110,6 +110,7 @@ static void push(HkProblem *p, const double *x, const double *v) {
   for (int f = 0; f < m->force_count; f++) {
     const HkForceType *type = m->forces[f].type;
     if (type->energy && !hk_force_uses_velocity(m, p->work, f)) continue;
+    if (!type->add) continue;
     HkForceArgs a = hk_force_args(m, f, p->work, p->t, x, v);
     type->add(&a, p->f);
     a.v = NULL;
@@ -136,7 +137,7 @@ static HkStatus linearize(HkProblem *p, const double *x, const double *v, HkErro
   for (int f = 0; f < m->force_count; f++) {
     p->damped |= hk_force_uses_velocity(m, p->work, f);
     p->partial |= hk_force_uses_velocity(m, p->work, f) && m->forces[f].type->damping;
-    p->pushed |= p->damped || !m->forces[f].type->energy;
+    p->pushed |= p->damped || (m->forces[f].type->add && !m->forces[f].type->energy);
   }
   if (!p->pushed) return HK_OK;
   HK_TRY(vector(p, &p->f, error));

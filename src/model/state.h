@@ -69,6 +69,8 @@ HkStatus hk_state_check(const HkState *state, const HkModel *model, HkError *err
 enum { HK_STATE_SPRING_BYTES = 3 * sizeof(double) + 1 };
 /* Allocates the arrays, once. */
 HkStatus hk_state_springs_need(HkState *state, int64_t count, HkError *error);
+/* Gives the state springs of its own, those of the model, unless it has some. */
+HkStatus hk_state_own_springs(HkState *state, const HkModel *model, HkError *error);
 void hk_state_springs_release(HkState *state);
 HkStatus hk_state_springs_copy(const HkState *from, HkState *to, HkError *error);
 /* An error unless all numbers are finite and at least 0. Arrays may be NULL. */

@@ -70,6 +70,18 @@ HkStatus hk_state_springs_check(const double *k, const double *l0, const double 
   return HK_OK;
 }
 
+HkStatus hk_state_own_springs(HkState *state, const HkModel *model, HkError *error) {
+  const HkSpringArrays *m = &model->springs;
+  HkStateSprings *s = &state->springs;
+  size_t numbers = (size_t)m->count * sizeof *m->k;
+  if (s->count == m->count) return HK_OK;
+  HK_TRY(hk_state_springs_need(state, m->count, error));
+  memcpy(s->k, m->k, numbers);
+  memcpy(s->l0, m->l0, numbers);
+  if (m->damping) memcpy(s->damping, m->damping, numbers);
+  return HK_OK;
+}
+
 HkStatus hk_state_set_springs(HkState *state, const HkModel *model, const double *k,
                               const double *l0, const double *damping, const uint8_t *broken,
                               HkError *error) {
@@ -83,12 +95,7 @@ HkStatus hk_state_set_springs(HkState *state, const HkModel *model, const double
                    "the springs of this model are not damped, and those of a state cannot be "
                    "either; give the body's springs some damping, as little as you like");
   if (m->count == 0) return HK_OK;
-  if (s->count == 0) {
-    HK_TRY(hk_state_springs_need(state, m->count, error));
-    memcpy(s->k, m->k, numbers);
-    memcpy(s->l0, m->l0, numbers);
-    if (m->damping) memcpy(s->damping, m->damping, numbers);
-  }
+  HK_TRY(hk_state_own_springs(state, model, error));
   if (k) memcpy(s->k, k, numbers);
   if (l0) memcpy(s->l0, l0, numbers);
   if (damping) memcpy(s->damping, damping, numbers);

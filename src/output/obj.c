@@ -1,7 +1,8 @@
 /* obj/frame_000000.obj ...: each frame as a Wavefront OBJ file.
  *
  *     v x y z      position (m), nine digits, or 17 if precise
- *     f a b c ...  face; vertices count from 1, in the order of the model
+ *     f a b c ...  face; vertices count from 1, in the order of the model; no face with a broken
+ *                  spring along an edge
  *     l a b        line of the mesh; every spring if the model has neither faces nor lines
  *
  * A solid is drawn by the faces of its mesh, or by its boundary triangles if it has none. On ranks
@@ -50,6 +51,10 @@ HkStatus hk_obj_create(const HkContext *context, const HkModel *model, bool prec
 }
 
 void hk_obj_destroy(const HkContext *context, HkObjWriter *w) {
+  if (w->drawn.model) {
+    hk_edge_springs_destroy(&w->drawn.model->context, &w->edges);
+    hk_torn_destroy(&w->drawn.model->context, &w->torn);
+  }
   hk_drawn_destroy(context, &w->drawn);
   hk_stream_destroy(context, &w->stream);
   hk_free(context, &w->used);
@@ -79,14 +84,16 @@ static void put_element(HkStream *s, char mark, const int32_t *vertices, int cou
   hk_stream_char(s, '\n');
 }
 
-static void put_elements(HkObjWriter *w) {
+/* drawn: the cells of the frame; broken: 1 a spring, or NULL. */
+static void put_elements(HkObjWriter *w, const HkDrawn *drawn, const uint8_t *broken) {
   const HkModel *m = w->drawn.model;
-  for (int64_t q = 0; q < w->drawn.count; q++) {
-    HkCell cell = hk_drawn_cell(&w->drawn, q);
+  for (int64_t q = 0; q < drawn->count; q++) {
+    HkCell cell = hk_drawn_cell(drawn, q);
     put_element(&w->stream, cell.type == HK_CELL_LINE ? 'l' : 'f', cell.vertices, cell.count);
   }
   for (int64_t s = 0; s < m->springs.count && w->drawn.count == 0; s++)
-    put_element(&w->stream, 'l', (int32_t[]){m->springs.i[s], m->springs.j[s]}, 2);
+    if (!broken || !broken[s])
+      put_element(&w->stream, 'l', (int32_t[]){m->springs.i[s], m->springs.j[s]}, 2);
   for (int64_t q = 0; q < m->n && w->used; q++) {
     if (w->used[q]) continue;
     /* The line goes to the first neighbor along a spring, or to the adjacent vertex number if there
@@ -98,15 +105,24 @@ static void put_elements(HkObjWriter *w) {
   }
 }
 
+static HkStatus tear(HkObjWriter *w, const uint8_t *broken, HkError *error) {
+  const HkContext *c = &w->drawn.model->context;
+  if (!w->edges.start) HK_TRY(hk_edge_springs_create(c, &w->drawn, &w->edges, error));
+  return hk_torn_update(c, &w->drawn, &w->edges, broken, &w->torn, error);
+}
+
 HkStatus hk_obj_write(HkObjWriter *w, const HkFrame *frame, const char *path, HkError *error) {
   HkWriter file;
   if (frame->model->part) return hk_obj_write_parts(w, frame, path, error);
+  /* The mesh of a cache with every vertex stays whole. */
+  const uint8_t *broken = w->every_vertex ? NULL : frame->state->springs.broken;
+  if (broken) HK_TRY(tear(w, broken, error));
   HK_TRY(hk_writer_open(&file, path, error));
   hk_stream_begin(&w->stream, file.file);
   hk_obj_put_head(&w->stream, frame);
   for (int64_t q = 0; q < frame->model->n; q++)
     hk_obj_put_vertex(&w->stream, frame->state->x + 3 * q, w->precise);
-  put_elements(w);
+  put_elements(w, broken ? &w->torn.drawn : &w->drawn, broken);
   hk_stream_end(&w->stream);
   return hk_writer_commit(&file, error);
 }

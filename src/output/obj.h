@@ -5,9 +5,12 @@
 #include "base/stream.h"
 #include "output/drawn.h"
 #include "output/output.h"
+#include "output/torn.h"
 
 typedef struct HkObjWriter {
   HkDrawn drawn;
+  HkEdgeSprings edges; /* of drawn; made for the first frame with broken springs */
+  HkTorn torn;
   HkStream stream;
   bool precise;      /* 17 digits instead of 9 */
   bool every_vertex; /* writes an l line for vertices that no other line names */

@@ -165,7 +165,7 @@ void hk_tally_add(HkTally *tally, const HkTally *more) {
 
 typedef struct Strains {
   const HkModel *model;
-  const double *x;
+  const double *x, *l0;
   double *strain;
 } Strains;
 
@@ -175,11 +175,12 @@ static void strain_range(void *user, int64_t begin, int64_t end) {
   for (int64_t q = begin; q < end; q++) {
     double l =
         hk_distance(s->x + 3 * (int64_t)m->springs.i[q], s->x + 3 * (int64_t)m->springs.j[q]);
-    s->strain[q] = m->springs.l0[q] > 0 ? (l - m->springs.l0[q]) / m->springs.l0[q] : 0;
+    s->strain[q] = s->l0[q] > 0 ? (l - s->l0[q]) / s->l0[q] : 0;
   }
 }
 
-void hk_spring_strains(const HkModel *model, const double *x, double *strain) {
-  Strains s = {model, x, strain};
+void hk_spring_strains(const HkModel *model, const HkState *state, double *strain) {
+  bool own = state->springs.count > 0;
+  Strains s = {model, state->x, own ? state->springs.l0 : model->springs.l0, strain};
   hk_parallel_for(model->threads, model->springs.count, strain_range, &s);
 }

@@ -143,7 +143,7 @@ HkStatus hk_output_frame_path(const HkOutput *o, const char *name, int64_t frame
  * 4180. */
 void hk_output_put_title(FILE *file, const char *before, const char *name, const char *after);
 
-/* Computes (l - l0) / l0 of every spring (0 if l0 is 0). */
-void hk_spring_strains(const HkModel *model, const double *x, double *strain);
+/* Computes (l - l0) / l0 of every spring of a state (0 if l0 is 0). */
+void hk_spring_strains(const HkModel *model, const HkState *state, double *strain);
 
 #endif

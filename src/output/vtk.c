@@ -10,8 +10,9 @@
  * On ranks PointData has also vtkGhostType (1: another piece has the vertex as its own, so that
  * ParaView counts it once) and number, that of the vertex in the whole model.
  *
- * Cells are the springs (or the mesh's lines where springs are left out), faces, solids. Reals are
- * Float32, or Float64 if precise.
+ * Cells are the springs (or the mesh's lines where springs are left out), faces, solids; broken
+ * springs and the cells with one along an edge are left out. Strains are those of the springs of
+ * the state. Reals are Float32, or Float64 if precise.
  */
 #include "output/vtk.h"
 
@@ -93,9 +94,9 @@ static void put_vectors(HkVtk *w, const char *name, const double *values) {
   hk_vtk_end(w);
 }
 
-static void put_strains(HkVtk *w, const double *x) {
-  hk_spring_strains(w->model, x, w->strain);
-  hk_edge_springs_strains(w->model, &w->edges, x, w->strain);
+static void put_strains(HkVtk *w, const HkState *state) {
+  hk_spring_strains(w->model, state, w->strain);
+  hk_edge_springs_strains(w->model, &w->edges, state->x, w->strain);
   hk_vtk_begin(w, hk_vtk_real_type(w), "strain", 1, w->spring_count + w->drawn.count);
   for (int64_t s = 0; s < w->spring_count; s++) hk_vtk_put_real(w, w->strain[HK_VTK_SPRING(w, s)]);
   for (int64_t q = 0; q < w->drawn.count; q++)
@@ -167,7 +168,7 @@ static void put_file(HkVtk *w, const HkFrame *frame) {
   if (frame->contacts) put_vectors(w, "contact_force", frame->contacts->force);
   if (w->model->part) put_ghosts(w);
   hk_stream_printf(s, "</PointData>\n<CellData Scalars=\"strain\">\n");
-  put_strains(w, frame->state->x);
+  put_strains(w, frame->state);
   put_kinds(w);
   hk_stream_printf(s, "</CellData>\n<Points>\n");
   put_vectors(w, "Points", frame->state->x);
@@ -188,11 +189,12 @@ static HkStatus list_springs(HkVtk *w, const HkContext *c, HkError *error) {
   const HkRuns *runs = &w->model->part->springs;
   int64_t count = 0;
   for (int64_t k = 0; k < runs->count; k++) count += runs->run[k].end - runs->run[k].begin;
-  HK_TRY(hk_alloc(c, &w->spring, count + 1, sizeof *w->spring, "springs to draw", error));
+  HK_TRY(hk_alloc(c, &w->own_springs, count + 1, sizeof *w->spring, "springs to draw", error));
+  w->spring = w->own_springs;
   w->spring_count = 0;
   for (int64_t k = 0; k < runs->count; k++)
     for (int64_t s = runs->run[k].begin; s < runs->run[k].end; s++)
-      w->spring[w->spring_count++] = (int32_t)s;
+      w->own_springs[w->spring_count++] = (int32_t)s;
   return HK_OK;
 }
 
@@ -219,13 +221,28 @@ HkStatus hk_vtk_open(HkOutput *o, const HkModel *model, const HkVtkLayout *layou
   w->params = *(const HkVtkParams *)o->params;
   w->model = model;
   unsigned what = layout->what | (w->params.springs ? 0 : HK_DRAW_LINES);
-  HK_TRY(hk_drawn_create(&o->context, model, what, &w->drawn, error));
-  HK_TRY(hk_edge_springs_create(&o->context, &w->drawn, &w->edges, error));
+  HK_TRY(hk_drawn_create(&o->context, model, what, &w->all, error));
+  w->drawn = w->all;
+  HK_TRY(hk_edge_springs_create(&o->context, &w->all, &w->all_edges, error));
+  w->edges = w->all_edges;
   return prepare(o, w, error);
+}
+
+/* Takes the cells and springs that are not broken in a state. */
+static HkStatus show(HkVtk *w, const HkState *state, HkError *error) {
+  const uint8_t *broken = state->springs.broken;
+  if (!broken || w->model->part) return HK_OK;
+  HK_TRY(hk_torn_update(&w->model->context, &w->all, &w->all_edges, broken, &w->torn, error));
+  w->drawn = w->torn.drawn;
+  w->edges = w->torn.edges;
+  w->spring = w->torn.spring;
+  w->spring_count = w->params.springs ? w->torn.spring_count : 0;
+  return HK_OK;
 }
 
 HkStatus hk_vtk_write_file(HkVtk *w, const HkFrame *frame, const char *path, HkError *error) {
   HkWriter file;
+  HK_TRY(show(w, frame->state, error));
   HK_TRY(hk_writer_open(&file, path, error));
   hk_stream_begin(&w->stream, file.file);
   put_file(w, frame);
@@ -251,10 +268,11 @@ HkStatus hk_vtk_close(HkOutput *o, HkError *error) {
   if (!w) return HK_OK;
   const HkContext *c = &o->context;
   HkStatus status = hk_pvd_close(o, w->layout->name, &w->pvd, error);
-  hk_drawn_destroy(c, &w->drawn);
-  hk_edge_springs_destroy(c, &w->edges);
+  hk_drawn_destroy(c, &w->all);
+  hk_edge_springs_destroy(c, &w->all_edges);
+  hk_torn_destroy(&w->model->context, &w->torn);
   hk_free(c, &w->strain);
-  hk_free(c, &w->spring);
+  hk_free(c, &w->own_springs);
   hk_stream_destroy(c, &w->stream);
   hk_free(c, &o->data);
   return status;

@@ -11,6 +11,7 @@
 #include "base/stream.h"
 #include "output/drawn.h"
 #include "output/output.h"
+#include "output/torn.h"
 
 typedef struct HkVtkParams {
   int every;
@@ -50,11 +51,15 @@ struct HkVtk {
   const HkModel *model;
   FILE *pvd;
   HkStream stream;
-  HkDrawn drawn;
+  HkDrawn drawn; /* of a frame: all cells, or those of torn */
   HkEdgeSprings edges;
+  HkDrawn all;
+  HkEdgeSprings all_edges;
+  HkTorn torn;
   double *strain;       /* of every spring */
   int64_t spring_count; /* springs that are drawn: all or none, of a part those that count there */
-  int32_t *spring;      /* of a part: their numbers; NULL: drawn spring s is spring s */
+  int32_t *spring;      /* their numbers; NULL: drawn spring s is spring s */
+  int32_t *own_springs; /* of a part: those that count there */
   HkVtkType index_type; /* of connectivity and offsets */
   HkVtkType array_type; /* of the array being written */
   size_t staged;

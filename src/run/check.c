@@ -115,6 +115,7 @@ static HkStatus check_info(HkRun *run, HkError *error) {
       {"the largest speed", " m/s", r->speed_max},
       {"the least strain", "", r->strain_min},
       {"the largest strain", "", r->strain_max},
+      {"the dissipated energy", " J", r->dissipated},
   };
   char what[128];
   const HkOutput *output = single_output(run, HK_QUANTITY_STRAIN);

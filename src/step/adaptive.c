@@ -61,6 +61,7 @@ static HkStatus move(HkSim *sim, HkState *state, double h, HkStepInfo *sum, HkEr
   sim->h = h;
   sim->info = (HkStepInfo){0};
   HK_TRY(hk_cancel_check(&sim->cancel, error));
+  HK_TRY(hk_sim_use_springs(sim, state, error));
   HkStatus status = hk_sim_move(sim, state, error);
   add_work(sum, &sim->info);
   return status;

@@ -32,6 +32,7 @@ const HkStepType hk_step_backward_euler = {
          .formula = "x+ = argmin 1/2 (x+ - y)^T M (x+ - y) + h^2 E(x+),  y = x + h v",
          HK_PARAMS(HkImplicitParams, params)},
     .order = 1,
+    .drive_time = 1,
     .implicit = true,
     .minimizes = true,
     .filters = true,

@@ -47,6 +47,7 @@ const HkStepType hk_step_bdf2 = {
                           "M^-1 f(x+, v+)",
                HK_PARAMS(HkImplicitParams, params)},
     .order = 2,
+    .drive_time = 1,
     .implicit = true,
     .minimizes = true,
     .filters = true,

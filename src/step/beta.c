@@ -147,6 +147,7 @@ const HkStepType hk_step_beta = {
              "df/dx with springs under pressure slack across their length",
          HK_PARAMS(Beta, params)},
     .order = 1,
+    .drive_time = 0.5,
     .implicit = true,
     .energy_interval = HK_WATCH_LINEAR,
     .create = create,

@@ -43,7 +43,8 @@ static double push_at(HkSim *sim, double t, const double *x, const double *v) {
   memset(sim->f, 0, (size_t)m->n * 3 * sizeof *sim->f);
   for (int f = 0; f < m->force_count; f++) {
     HkForceArgs a = hk_force_args(m, f, &sim->work, t, x, v);
-    if (m->forces[f].type->slot != HK_ENERGY_SPRING) m->forces[f].type->add(&a, sim->f);
+    const HkForceType *type = m->forces[f].type;
+    if (type->slot != HK_ENERGY_SPRING && type->add) type->add(&a, sim->f);
   }
   return hk_most_vertices(m, push_range, sim, sim->work.sums);
 }

@@ -95,7 +95,7 @@ static HkStatus correct_step(HkSim *sim, HkState *state, double start, HkError *
   state->given_speed = fmax(state->given_speed, end.speed);
   if (end.driven) sim->watch.known = false; /* what drives them does work */
   sim->kinetic = NAN;
-  return HK_OK;
+  return status;
 }
 
 /* Keeps positions and velocities of the start of a step. */
@@ -116,13 +116,16 @@ static HkStatus move_with_hooks(HkSim *sim, HkState *state, HkError *error) {
   bool corrects = sim->work.corrects && hk_forces_have_correction(m);
   if (filters || corrects) HK_TRY(keep_start(sim, state, error));
   double start = state->time;
+  hk_sim_begin_springs(sim, state);
   HK_TRY(hk_forces_begin_step(m, &sim->work, state, sim->h, error));
   HkStatus status = open_and_move(sim, state, error);
   if (status < 0) return status;
   if (filters) filter_step(sim, state);
-  if (corrects) HK_TRY(correct_step(sim, state, start, error));
-  HK_TRY(hk_forces_end_step(m, &sim->work, state, sim->h, error));
-  return status;
+  HkStatus corrected = corrects ? correct_step(sim, state, start, error) : HK_OK;
+  if (corrected < 0) return corrected;
+  HkStatus ended = hk_forces_end_step(m, &sim->work, state, sim->h, error);
+  if (ended < 0) return ended;
+  return status != HK_OK ? status : corrected != HK_OK ? corrected : ended;
 }
 
 HkStatus hk_sim_move(HkSim *sim, HkState *state, HkError *error) {

@@ -171,7 +171,7 @@ static double gain_of(HkSim *sim, const HkState *state, double t) {
   bool any = false;
   for (int f = 0; f < m->force_count; f++) {
     const HkForceType *type = m->forces[f].type;
-    if (type->energy) continue;
+    if (type->energy || !type->add) continue;
     if (!any) memset(sim->f, 0, (size_t)m->n * 3 * sizeof *sim->f);
     HkForceArgs a = hk_force_args(m, f, &sim->work, t, state->x, state->v);
     type->add(&a, sim->f);

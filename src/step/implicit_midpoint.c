@@ -34,6 +34,7 @@ const HkStepType hk_step_implicit_midpoint = {
                           "x+ = 2 z - x",
                HK_PARAMS(HkImplicitParams, params)},
     .order = 2,
+    .drive_time = 0.5,
     .implicit = true,
     .minimizes = true,
     .create = hk_implicit_create,

@@ -55,6 +55,7 @@ const HkStepType hk_step_linear_implicit_euler = {
              "under pressure slack across their length",
          HK_PARAMS(LinearImplicit, params)},
     .order = 1,
+    .drive_time = 1,
     .implicit = true,
     .energy_interval = HK_WATCH_LINEAR,
     .create = create,

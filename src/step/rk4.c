@@ -60,6 +60,7 @@ const HkStepType hk_step_rk4 = {
                .summary = "fourth order, loses a little energy; four evaluations a step",
                .formula = "y+ = y + h/6 (k1 + 2 k2 + 2 k3 + k4), y = (x, v)"},
     .order = 4,
+    .drive_time = 0.5,
     .energy_interval = HK_WATCH_RK4,
     .vectors = 5,
     .update = update,

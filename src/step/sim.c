@@ -183,6 +183,7 @@ HkStatus hk_sim_advance(HkSim *sim, HkState *state, int64_t count, const HkClock
     return hk_fail(error, HK_ERROR_INVALID, "the time of the state, %g s, is not finite",
                    state->time);
   if (count > 0) HK_TRY(hk_cancel_check(&sim->cancel, error));
+  if (count > 0) HK_TRY(hk_sim_need_springs(sim, state, error));
   HK_TRY(hk_sim_use_springs(sim, state, error));
   return sim->stepper->type->steps(sim->stepper, state, count, clock, error);
 }
@@ -334,7 +335,7 @@ static void extremes(HkSim *sim, const HkState *state, HkStateInfo *r) {
 /* Returns NAN in all fields, for a state of another model: hk_sim_state_info has no status. */
 static HkStateInfo no_info(void) {
   return (HkStateInfo){NAN, NAN, NAN, NAN, NAN, NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN},
-                       NAN, NAN, NAN};
+                       NAN, NAN, NAN, NAN};
 }
 
 void hk_sim_state_info(HkSim *sim, const HkState *state, HkStateInfo *info) {
@@ -354,8 +355,9 @@ void hk_sim_state_info(HkSim *sim, const HkState *state, HkStateInfo *info) {
   }
   for (int f = 0; f < m->force_count; f++) {
     const HkForceType *type = m->forces[f].type;
-    if (!type->energy) continue;
     HkForceArgs a = hk_force_args(m, f, &sim->work, state->time, state->x, state->v);
+    if (type->lost) info->dissipated += type->lost(&a);
+    if (!type->energy) continue;
     double e = type->energy(&a);
     if (type->slot == HK_ENERGY_SPRING) info->spring += e;
     if (type->slot == HK_ENERGY_GRAVITY) info->gravity += e;

@@ -24,6 +24,9 @@ typedef struct HkStepType {
   /* Forces that could correct a step act in it, as a barrier: its minimization is that of the whole
    * step, and damps. */
   bool barrier;
+  /* The time within a step, as a part of it, of which the springs that change with time have their
+   * values: where the forces are evaluated, or 0.5, which keeps the second order. */
+  double drive_time;
   int vectors; /* workspace: arrays of 3 n doubles, sim->w[0 .. vectors - 1] */
   /* Creates and destroys sim->data; NULL: there is none. */
   HkStatus (*create)(HkSim *sim, HkError *error);
@@ -58,13 +61,14 @@ struct HkSim {
   double *f;                 /* 3 n, for forces, reactions and the stable step */
   double *x_start, *v_start; /* 3 n: start of a step that is filtered; NULL until then */
   HkForceWork work;
-  HkSpringArrays state_springs; /* of the last state that had springs of its own */
-  HkSpringRows *state_rows;     /* of state_springs; NULL until there was such a state */
-  HkSpringRows *model_rows;     /* of the model's springs */
-  bool single;                  /* steps are made in single precision */
-  void *data;                   /* of the integrator */
-  HkStepper *stepper;           /* makes the steps */
-  HkStepInfo info;              /* of the last step */
+  HkSpringArrays state_springs;    /* of the last state that had springs of its own */
+  HkSpringRows *state_rows;        /* of state_springs; NULL until there was such a state */
+  HkSpringRows *model_rows;        /* of the model's springs */
+  struct HkSpringChanges *changes; /* of springs by forces at the end of a step; NULL until then */
+  bool single;                     /* steps are made in single precision */
+  void *data;                      /* of the integrator */
+  HkStepper *stepper;              /* makes the steps */
+  HkStepInfo info;                 /* of the last step */
   HkCancel cancel;
   uint8_t *pin_held; /* copy from before the step, restored if it is cancelled */
   /* Of the adaptive step, NULL: steps are as given. Trial states, the state at the start of the
@@ -95,6 +99,10 @@ void hk_sim_destroy_data(HkSim *sim);
 HkStatus hk_sim_move(HkSim *sim, HkState *state, HkError *error);
 /* sim_springs.c: makes forces use the springs of the state, or the model's if it has none. */
 HkStatus hk_sim_use_springs(HkSim *sim, const HkState *state, HkError *error);
+/* sim_springs.c: gives the state springs of its own where forces change them. */
+HkStatus hk_sim_need_springs(const HkSim *sim, HkState *state, HkError *error);
+/* sim_springs.c: prepares the springs of a state for a step, whose forces may change them. */
+void hk_sim_begin_springs(HkSim *sim, HkState *state);
 void hk_sim_release_springs(HkSim *sim);
 /* Has forces use the springs of the state, take over their memory in it and prepare for questions
  * about it, and copies x and v to the host: required before anything but a step is computed of a

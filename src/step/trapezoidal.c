@@ -32,6 +32,7 @@ const HkStepType hk_step_trapezoidal = {
                .formula = "x+ = x + h v + h^2/4 (a + a+),  v+ = v + h/2 (a + a+)",
                HK_PARAMS(HkImplicitParams, params)},
     .order = 2,
+    .drive_time = 0.5,
     .implicit = true,
     .minimizes = true,
     .filters = true,

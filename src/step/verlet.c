@@ -65,6 +65,7 @@ const HkStepType hk_step_verlet = {
                .formula = "y = x + h/2 v,  v+ = v + h M^-1 f(y),  x+ = y + h/2 v+",
                HK_PARAMS(HkKickParams, params)},
     .order = 2,
+    .drive_time = 0.5,
     .energy_interval = HK_WATCH_EXPLICIT,
     .create = create,
     .destroy = hk_kick_destroy,
