@@ -4,16 +4,22 @@
 #include "hooke/adjoint.h"
 #include "hooke/run.h"
 
-#define EACH_STEP                                                                                  \
-  "'symplectic_euler'", "'verlet'", "'rk4'",                                                       \
-      "{'type': 'backward_euler', 'minimizer': {'type': 'newton', 'linear': 'ldlt'}}",             \
-      "{'type': 'backward_euler', 'minimizer': {'type': 'local_global', 'factor': 'ldlt'}}",       \
-      "{'type': 'bdf2', 'minimizer': {'type': 'newton', 'linear': {'type': 'pcg', "                \
-      "'preconditioner': 'multigrid'}}}",                                                          \
-      "{'type': 'trapezoidal', 'minimizer': 'vertex_block_descent'}", "'implicit_midpoint'",       \
-      "'linear_implicit_euler'", "'beta'"
+#define MINIMIZED(integrator, minimizer)                                                           \
+  "{'type': '" integrator "', 'minimizer': {'type': " minimizer "}}"
+#define MULTIGRID "'newton', 'linear': {'type': 'pcg', 'preconditioner': 'multigrid'}"
 
-static const char *const steps[] = {EACH_STEP};
+static const char *const steps[] = {
+    "'symplectic_euler'",
+    "'verlet'",
+    "'rk4'",
+    MINIMIZED("backward_euler", "'newton', 'linear': 'ldlt'"),
+    MINIMIZED("backward_euler", "'local_global', 'factor': 'ldlt'"),
+    MINIMIZED("bdf2", MULTIGRID),
+    MINIMIZED("trapezoidal", "'vertex_block_descent'"),
+    "'implicit_midpoint'",
+    "'linear_implicit_euler'",
+    "'beta'",
+};
 enum { STEPS = sizeof steps / sizeof steps[0], TEXT = 4096 };
 
 /* A spring between two pins, L = 1 m and k = 100 N/m, whose length follows a table. */
