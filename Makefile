@@ -12,7 +12,7 @@ build = cmake --build --parallel $(JOBS) --preset
 # Two more than cores: the tests of the program and of Python wait much of their time.
 test = ctest --parallel $(shell expr $(JOBS) + 2) --preset
 # The tests of parts that have loops over threads; the others would run there as with one.
-threaded = threads|explicit|forces|spring_rows|linear|prefactor|packed|preconditioners|multigrid|implicit|minimizers|acceleration|live|run|loops
+threaded = threads|explicit|forces|spring_rows|spring_laws|linear|prefactor|packed|preconditioners|multigrid|implicit|minimizers|acceleration|live|run|loops
 threaded_tests = $(shell cd tests && ls test_*.c | sed 's/\.c$$//' | grep -E '$(threaded)')
 # Some kernels place memory where the sanitizers of older compilers cannot follow.
 sanitized = $(shell setarch -R true 2>/dev/null && echo setarch -R)
