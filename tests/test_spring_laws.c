@@ -27,7 +27,8 @@ enum { STEPS = sizeof steps / sizeof steps[0], TEXT = 4096 };
   "{'integrator': %s, 'time': {'step': %.17g}, 'bodies': [{'shape': {'type': 'chain', 'n': 2, "    \
   "'end': [1, 0, 0]}, 'springs': {'k': 100}}], 'pins': [{'select': {'indices': [0]}}, {'select': " \
   "{'indices': [1]}, 'motion': {'type': 'keyframes', 'table': [[0, 0, 0, 0], [1, %s], [3, %s], "   \
-  "[5, %s]]}}], 'forces': [{'type': 'plasticity', 'yield': 0.1, 'hardening': %.17g, 'cap': "       \
+  "[5, %s]]}}], 'forces': [{'type': 'plasticity', 'yield_strain': 0.1, 'hardening': %.17g, "       \
+  "'cap': "                                                                                        \
   "%.17g}], 'outputs': []}"
 
 static double length_of(const World *w) {
@@ -114,7 +115,7 @@ static const char NET[] =
     "'ny': 8}, 'springs': {'k': 60, 'shear': true, 'bending': true, 'damping': %.17g}, 'mass': "
     "0.8, 'stretch': [1.25, 1.1, 1], 'spin': [0, 0.5, 2]}], 'forces': [%s], 'outputs': []}";
 
-#define YIELDS "{'type': 'plasticity', 'yield': 0.03, 'hardening': 0.1}"
+#define YIELDS "{'type': 'plasticity', 'yield_strain': 0.03, 'hardening': 0.1}"
 #define BREAKS "{'type': 'tearing', 'strain': 0.12, 'noise': 0.5}"
 
 static World net(const char *step, double h, double damping, const char *forces) {
@@ -409,10 +410,12 @@ TEST(laws_that_cannot_be_are_refused_with_their_place) {
   static const struct {
     const char *forces, *says;
   } cases[] = {
-      {"{'type': 'plasticity', 'yield': -1}", "yield"},
+      {"{'type': 'plasticity', 'yield_strain': -1}", "yield"},
       {"{'type': 'tearing'}", "give \"strain\", \"force\" or both"},
-      {"{'type': 'tearing', 'strain': 0.1}, {'type': 'plasticity', 'yield': 0.1}", "before they"},
-      {"{'type': 'plasticity', 'yield': 0.2}, {'type': 'tearing', 'strain': 0.1}", "before they"},
+      {"{'type': 'tearing', 'strain': 0.1}, {'type': 'plasticity', 'yield_strain': 0.1}",
+       "before they"},
+      {"{'type': 'plasticity', 'yield_strain': 0.2}, {'type': 'tearing', 'strain': 0.1}",
+       "before they"},
       {"{'type': 'muscle', 'amplitude': 1.5}", "amplitude"},
       {"{'type': 'muscle', 'table': [[0, -20]]}", "in the table"},
       {"{'type': 'muscle', 'table': [[1, 0], [0, 0]]}", "table"},
@@ -439,10 +442,11 @@ TEST(laws_that_cannot_be_are_refused_with_their_place) {
 }
 
 TEST(other_springs_may_yield_after_they_break) {
-  World w = world_parse("{'bodies': [{'shape': {'type': 'grid', 'nx': 3, 'ny': 3}, 'springs': "
-                        "{'shear': true}}], 'forces': [{'type': 'tearing', 'springs': 'shear', "
-                        "'strain': 0.1}, {'type': 'plasticity', 'springs': 'edges', 'yield': "
-                        "0.2}], 'outputs': []}");
+  World w =
+      world_parse("{'bodies': [{'shape': {'type': 'grid', 'nx': 3, 'ny': 3}, 'springs': "
+                  "{'shear': true}}], 'forces': [{'type': 'tearing', 'springs': 'shear', "
+                  "'strain': 0.1}, {'type': 'plasticity', 'springs': 'edges', 'yield_strain': "
+                  "0.2}], 'outputs': []}");
   CHECK(w.sim);
   world_destroy(&w);
 }

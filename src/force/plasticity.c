@@ -3,11 +3,11 @@
  * With the initial rest length L (of the model), the rest length l0 of the state, p = l0 - L and
  * the length l at the end of a step, a spring yields where
  *
- *     |xi| > yield L,   xi = (l - l0) - hardening p
+ *     |xi| > yield_strain L,   xi = (l - l0) - hardening p
  *
  * and p is mapped back to the yield surface, which keeps l:
  *
- *     p+ = p + sign(xi) (|xi| - yield L) / (1 + hardening),   |p+| <= cap L
+ *     p+ = p + sign(xi) (|xi| - yield_strain L) / (1 + hardening),   |p+| <= cap L
  *
  * Beyond its yield strain a spring therefore has the slope k hardening / (1 + hardening) until |p|
  * has reached the cap, and k again after it. For given lengths at the ends of steps the map is
@@ -24,7 +24,8 @@
 
 static const HkParam params[] = {
     HK_CHOSEN_SPRINGS(HkPlasticityParams),
-    HK_NUMBER(HkPlasticityParams, yield, "1", 0.05, 0, HK_MAX, "strain at which a spring yields"),
+    HK_NUMBER(HkPlasticityParams, yield_strain, "1", 0.05, 0, HK_MAX,
+              "strain at which a spring yields"),
     HK_NUMBER(HkPlasticityParams, hardening, "1", 0, 0, HK_MAX,
               "rise of that strain for each unit of plastic strain"),
     HK_NUMBER(HkPlasticityParams, cap, "1", NAN, 0, HK_MAX,
@@ -46,7 +47,7 @@ static const double LEAST_LENGTH = 0.01;
 
 /* Returns the change of p for a spring of length l. */
 static double flow(const HkPlasticityParams *p, double l, double l0, double plastic, double L) {
-  double xi = l - l0 - p->hardening * plastic, over = fabs(xi) - p->yield * L;
+  double xi = l - l0 - p->hardening * plastic, over = fabs(xi) - p->yield_strain * L;
   if (!(over > 0)) return 0;
   double to = plastic + copysign(over / (1 + p->hardening), xi);
   if (!isnan(p->cap)) to = fmin(fmax(to, fmin(-p->cap * L, plastic)), fmax(p->cap * L, plastic));
@@ -65,7 +66,7 @@ static double flow_range(void *user, int64_t begin, int64_t end) {
   for (int64_t q = begin; q < end; q++) {
     int32_t s = chosen->spring[q];
     double L = a->model->springs.l0[s], plastic = changes->state->l0[s] - L, l0 = springs->l0[s];
-    double rest = l0 + p->hardening * plastic, reach = p->yield * L, d[3];
+    double rest = l0 + p->hardening * plastic, reach = p->yield_strain * L, d[3];
     hk_sub(a->x + 3 * (int64_t)springs->i[s], a->x + 3 * (int64_t)springs->j[s], d);
     double square = hk_dot(d, d), least = fmax(rest - reach, 0), most = rest + reach;
     if (square >= least * least && square <= most * most) continue;
@@ -90,7 +91,7 @@ static HkStatus end_step(const HkForceArgs *a, double h, HkError *error) {
 const HkForceType hk_force_plasticity = {
     .schema = {.name = "plasticity",
                .summary = "springs that yield: beyond a strain their rest lengths follow",
-               .formula = "|l - l0 - hardening (l0 - L)| <= yield L,  L = l0 at the start",
+               .formula = "|l - l0 - hardening (l0 - L)| <= yield_strain L,  L = l0 at the start",
                HK_PARAMS(HkPlasticityParams, params)},
     .slot = HK_ENERGY_OTHER,
     .compile = compile,

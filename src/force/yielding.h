@@ -7,7 +7,7 @@
 typedef struct HkPlasticityParams {
   HkSelect select;
   int springs;
-  double yield, hardening, cap;
+  double yield_strain, hardening, cap;
 } HkPlasticityParams;
 
 typedef struct HkTearingParams {
