@@ -22,19 +22,22 @@ HK_INLINE void put_numbers(const HkSpringTransposeArgs *a, const HkLanes *at, in
 
 HK_INLINE void transpose_lanes(const HkSpringTransposeArgs *a, const HkLanes *at, bool regular) {
   const HkSpringRows *r = a->rows;
-  HkDoubles x[3], l[3], sum[3] = {{0}, {0}, {0}}, zero = {0}, one = hk_doubles_all(1);
+  HkDoubles x[3], l[3], to[3] = {{0}, {0}, {0}}, sum[3] = {{0}, {0}, {0}}, zero = {0},
+                        one = hk_doubles_all(1);
   HkDoubles tiny = hk_doubles_all(HK_SPRING_TINY), scale = hk_doubles_all(a->scale);
   hk_lanes_own(r, at, a->x, x);
   hk_lanes_own(r, at, a->l, l);
+  if (a->to_x) hk_lanes_own(r, at, a->to_x, to); /* early: it may come from a far cache */
   for (int64_t slot = at->slot; slot < at->end; slot++) {
     int64_t entry = hk_lanes_entry(at, slot);
     HkDoubles d[3], p[3], k = hk_lanes_k(r, at, slot), l0 = hk_doubles_load(r->l0 + entry);
     hk_lanes_differ(r, at, slot, regular, a->x, x, d);
     hk_lanes_differ(r, at, slot, regular, a->l, l, p);
     HkDoubles length = hk_doubles_sqrt(hk_lanes_dot(d, d));
-    HkDoubles inverse = one / hk_doubles_most(length, tiny);
-    inverse = hk_doubles_select(length < tiny, zero, inverse); /* the ends meet: k I */
-    HkDoubles along = hk_lanes_dot(d, p) * inverse;            /* u . p */
+    /* 0 where the ends meet: k I */
+    HkDoubles there = hk_doubles_select(length < tiny, zero, one);
+    HkDoubles inverse = there / hk_doubles_most(length, tiny);
+    HkDoubles along = hk_lanes_dot(d, p) * inverse; /* u . p */
     if (r->least) {
       HkDoubleMask slack = length < hk_doubles_load(r->least + entry);
       k = hk_doubles_select(slack, zero, k);
@@ -47,9 +50,8 @@ HK_INLINE void transpose_lanes(const HkSpringTransposeArgs *a, const HkLanes *at
       put_numbers(a, at, slot, (l0 - length) * part, k * part);
   }
   if (!a->to_x) return;
-  hk_lanes_own(r, at, a->to_x, x);
-  for (int c = 0; c < 3; c++) x[c] = x[c] - scale * sum[c];
-  hk_lanes_put(r, at, x, a->to_x);
+  for (int c = 0; c < 3; c++) to[c] = to[c] - scale * sum[c];
+  hk_lanes_put(r, at, to, a->to_x);
 }
 
 static void transpose(const HkSpringTransposeArgs *a, int64_t begin, int64_t end) {
