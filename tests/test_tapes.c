@@ -92,6 +92,56 @@ TEST(broken_springs_have_no_derivatives) {
   check_broken("verlet");
 }
 
+/* A tape adds up what springs without damping contribute over all steps; single steps give it one
+ * by one. */
+static void check_steps_and_tape(const char *integrator) {
+  enum { STEPS = 4, SPRINGS_MAX = 400 };
+  static const char undamped[] =
+      "{'bodies': [{'shape': {'type': 'grid', 'nx': 9, 'ny': 5}, 'springs': {'k': 40, 'shear': "
+      "true}, 'stretch': [1.1, 1.2, 1], 'mass': {'per_vertex': 0.02}}], 'pins': [{'select': "
+      "'top_left'}], 'forces': ['gravity'], 'outputs': []}";
+  int64_t steps = STEPS;
+  uint8_t broken[SPRINGS_MAX] = {1, 0, 1};
+  World w = world_make(undamped, integrator, 0.01, 1);
+  HkDerivatives *d[2] = {NULL};
+  HkState *states[STEPS + 1] = {NULL};
+  HkAdjoint *adjoint = NULL;
+  HkTape *tape = NULL;
+  if (!w.state) return;
+  MUST(hk_state_set_springs(w.state, w.model, NULL, NULL, NULL, broken, error));
+  for (int k = 0; k < 2; k++) MUST(hk_derivatives_create(w.model, &d[k], error));
+  MUST(hk_tape_create(w.sim, w.state, NULL, &tape, error));
+  MUST(hk_tape_steps(tape, steps, error));
+  MUST(hk_tape_backward(tape, add_positions, &steps, d[0], NULL, error));
+  HkDerivativeArrays one = hk_derivatives_arrays(d[0]), all = hk_derivatives_arrays(d[1]);
+  for (int k = 0; k <= STEPS; k++) {
+    if (k > 0) MUST(hk_sim_steps(w.sim, w.state, 1, error));
+    MUST(hk_state_create(w.model, &states[k], error));
+    MUST(hk_state_copy(w.state, states[k], error));
+  }
+  MUST(hk_adjoint_create(w.sim, NULL, &adjoint, error));
+  add_positions(&steps, steps, states[STEPS], all.x, all.v);
+  for (int k = STEPS; k-- > 0;)
+    MUST(hk_adjoint_step(adjoint, states[k], states[k + 1], d[1], error));
+  CHECK(all.k[0] == 0 && all.k[2] == 0 && all.l0[0] == 0 && one.k[0] == 0 && one.l0[2] == 0);
+  for (int64_t s = 0; s < hk_model_springs(w.model).count; s++) {
+    CHECK_NEAR(one.k[s], all.k[s], 1e-12 * fabs(all.k[s]));
+    CHECK_NEAR(one.l0[s], all.l0[s], 1e-12 * fabs(all.l0[s]));
+    CHECK(broken[s] || all.l0[s] != 0);
+  }
+  for (int k = 0; k <= STEPS; k++) hk_state_destroy(&states[k]);
+  hk_adjoint_destroy(&adjoint);
+  hk_tape_destroy(&tape);
+  for (int k = 0; k < 2; k++) hk_derivatives_destroy(&d[k]);
+  world_destroy(&w);
+}
+
+TEST(a_tape_adds_up_what_single_steps_give) {
+  check_steps_and_tape("symplectic_euler");
+  check_steps_and_tape("verlet");
+  check_steps_and_tape("backward_euler");
+}
+
 /* ---- The answers of passes ---- */
 
 /* Where nothing moves but for rounding, nothing is uncertain. */
