@@ -84,7 +84,8 @@ HkStatus hk_adjoint_solve(HkAdjoint *a, const double *at, const double *b, doubl
                             .b = b,
                             .d = projection == 1 ? a->rest : NULL,
                             .accuracy = a->settings.accuracy,
-                            .projection = projection};
+                            .projection = projection,
+                            .guess = a->guess};
   HK_TRY(hk_solve_hessian(a->solve, &system, x, &direction, &info, error));
   a->info.linear_iterations += info.linear_iterations;
   if (projection == 0 && !direction.exact) return solve_indefinite(a, at, b, x, error);
@@ -151,8 +152,10 @@ static HkStatus create_solver(HkAdjoint *a, HkError *error) {
   HkMethod method = {0};
   HK_TRY(hk_choose_linear_solver(hk_multigrid_check(m, NULL) < 0 ? 0 : m->n, &method, error));
   HkStatus status = HK_OK;
-  if (hk_param_find(method.schema, "tolerance"))
+  if (hk_param_find(method.schema, "tolerance")) {
     status = hk_method_set_number(&method, "tolerance", a->settings.accuracy, error);
+    if (status >= 0) status = hk_guess_create(&a->space, &a->guess, error);
+  }
   if (status >= 0) status = hk_solve_hessian_create(p, &method, false, &a->solve, error);
   hk_method_clear(&method);
   if (status < 0 || !p->dampers) return status;
@@ -218,6 +221,7 @@ void hk_adjoint_destroy(HkAdjoint **adjoint) {
   HkContext c = a->sim->model->context;
   hk_state_destroy(&a->again);
   hk_solve_hessian_destroy(&a->solve);
+  hk_guess_destroy(&a->guess);
   hk_minres_destroy(&a->minres);
   hk_free(&c, &a->pins);
   hk_free(&c, &a->held);
@@ -332,6 +336,7 @@ HkStatus hk_adjoint_tangent(HkAdjoint *a, const HkState *before, const HkState *
 void hk_adjoint_restart(HkAdjoint *a) {
   a->info = (HkAdjointInfo){0};
   a->d = NULL;
+  if (a->guess) hk_guess_restart(a->guess);
   a->missed = a->moved = 0;
 }
 

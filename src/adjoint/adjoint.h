@@ -20,6 +20,7 @@ struct HkAdjoint {
   HkDerivatives *d;      /* the caller's */
   HkUpdate update;       /* of the step */
   HkSolveHessian *solve; /* of implicit steps */
+  HkGuess *guess;        /* of those that are solved by iteration, else NULL */
   HkMinres *minres;      /* where their Hessian is not positive definite; NULL until then */
   HkVectors space;
   uint8_t *held;                 /* n: 1 where a pin holds in the step */
