@@ -320,8 +320,9 @@ void hk_adjoint_settle(HkAdjoint *a) {
 
 HkStatus hk_adjoint_step(HkAdjoint *a, const HkState *before, const HkState *after,
                          HkDerivatives *d, HkError *error) {
+  a->d = NULL; /* until the step begins */
   HkStatus status = hk_adjoint_back(a, before, after, d, error);
-  if (a->d == d) hk_adjoint_settle(a);
+  hk_adjoint_settle(a);
   return status;
 }
 
