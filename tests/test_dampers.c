@@ -149,7 +149,7 @@ TEST(derivatives_of_springs_with_dampers_are_those_of_central_differences) {
     springs_of_step(&a, &up, q, &start, k[1], l0[1]);
     springs_of_step(&a, &down, q, &start, k[2], l0[2]);
     springs_of_step(&a, &in, q, &start, k[0], l0[0]);
-    HkSpringNumbers numbers = {direction.k, direction.l0, direction.damping};
+    HkSpringNumbers numbers = {.k = direction.k, .l0 = direction.l0, .damping = direction.damping};
     HkDamperPlaces places = {direction.x, direction.old, direction.b, direction.ahead};
     hk_dampers_push_forward(a.problem.dampers, &start, &numbers, &places, k[0], l0[0]);
     for (int64_t s = 0; s < count; s++) {
@@ -161,7 +161,7 @@ TEST(derivatives_of_springs_with_dampers_are_those_of_central_differences) {
       l0[1][s] = 0.3;
     }
     memset(&back, 0, sizeof back);
-    numbers = (HkSpringNumbers){back.k, back.l0, back.damping};
+    numbers = (HkSpringNumbers){.k = back.k, .l0 = back.l0, .damping = back.damping};
     places = (HkDamperPlaces){back.x, back.old, back.b, back.ahead};
     hk_dampers_pull_back(a.problem.dampers, &start, k[1], l0[1], &numbers, &places);
     const double *one = (const double *)&back, *two = (const double *)&direction;

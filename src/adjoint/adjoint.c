@@ -22,7 +22,10 @@ HkForcesAt hk_adjoint_forces(const HkAdjoint *a, double t, const double *x, cons
                       .x = x,
                       .v = v,
                       .scale = scale,
-                      .springs = {d->k, d->l0, work->springs->damping ? d->damping : NULL},
+                      .springs = {.k = d->k,
+                                  .l0 = d->l0,
+                                  .damping = work->springs->damping ? d->damping : NULL,
+                                  .slots = a->slots},
                       .d = a->d};
 }
 
@@ -81,7 +84,8 @@ HkStatus hk_adjoint_solve(HkAdjoint *a, const double *at, const double *b, doubl
                             .b = b,
                             .d = projection == 1 ? a->rest : NULL,
                             .accuracy = a->settings.accuracy,
-                            .projection = projection};
+                            .projection = projection,
+                            .guess = a->guess};
   HK_TRY(hk_solve_hessian(a->solve, &system, x, &direction, &info, error));
   a->info.linear_iterations += info.linear_iterations;
   if (projection == 0 && !direction.exact) return solve_indefinite(a, at, b, x, error);
@@ -148,8 +152,10 @@ static HkStatus create_solver(HkAdjoint *a, HkError *error) {
   HkMethod method = {0};
   HK_TRY(hk_choose_linear_solver(hk_multigrid_check(m, NULL) < 0 ? 0 : m->n, &method, error));
   HkStatus status = HK_OK;
-  if (hk_param_find(method.schema, "tolerance"))
+  if (hk_param_find(method.schema, "tolerance")) {
     status = hk_method_set_number(&method, "tolerance", a->settings.accuracy, error);
+    if (status >= 0) status = hk_guess_create(&a->space, &a->guess, error);
+  }
   if (status >= 0) status = hk_solve_hessian_create(p, &method, false, &a->solve, error);
   hk_method_clear(&method);
   if (status < 0 || !p->dampers) return status;
@@ -157,23 +163,37 @@ static HkStatus create_solver(HkAdjoint *a, HkError *error) {
   return hk_alloc(&m->context, &a->l0, m->springs.count, sizeof *a->l0, "derivatives", error);
 }
 
+/* After live changes the simulation may renew the problem that linear systems come from. */
+static HkStatus find_update(HkSim *sim, HkUpdate *update, HkError *error) {
+  HkState *state = NULL;
+  HkStatus status = hk_state_create(sim->model, &state, error);
+  if (status >= 0) status = hk_sim_steps(sim, state, 0, error);
+  if (status >= 0) sim->type->update(sim, state, update);
+  hk_state_destroy(&state);
+  return status;
+}
+
 static HkStatus create(HkAdjoint *a, HkError *error) {
   const HkModel *m = a->sim->model;
   const HkContext *c = &m->context;
+  const HkSpringRows *rows = a->sim->work.rows;
   HkUpdate update;
   HK_TRY(check(a->sim, error));
-  HK_TRY(hk_state_create(m, &a->before, error));
-  /* After live changes the simulation may renew the problem that linear systems come from. */
-  HK_TRY(hk_sim_steps(a->sim, a->before, 0, error));
+  HK_TRY(find_update(a->sim, &update, error));
   a->version = hk_model_version(m);
+  HK_TRY(hk_alloc(c, &a->pins, m->pin_count, sizeof *a->pins, "derivatives", error));
   HK_TRY(hk_alloc(c, &a->held, m->n, sizeof *a->held, "derivatives", error));
   for (int k = 0; k < HK_ADJOINT_VECTORS; k++)
     HK_TRY(hk_alloc_vector(c, &a->w[k], m->n, "derivatives", error));
   HK_TRY(hk_alloc_vector(c, &a->rest, m->n, "derivatives", error));
+  if (rows) {
+    int64_t count = 2 * HK_ROW_GROUP * rows->start[rows->groups];
+    HK_TRY(
+        hk_alloc_aligned(c, &a->block, &a->slots, count, sizeof *a->slots, "derivatives", error));
+  }
   a->space = (HkVectors){.model = m, .n = m->n, .threads = m->threads};
   HK_TRY(
       hk_alloc(c, &a->space.sums, hk_sum_slots(m->n), sizeof *a->space.sums, "derivatives", error));
-  a->sim->type->update(a->sim, a->before, &update);
   if (update.kind == HK_UPDATE_STAGE) HK_TRY(check_passes(a, error));
   if (update.kind == HK_UPDATE_LINEAR) HK_TRY(check_matrix(a, error));
   return a->sim->type->implicit ? create_solver(a, error) : HK_OK;
@@ -199,16 +219,18 @@ void hk_adjoint_destroy(HkAdjoint **adjoint) {
   HkAdjoint *a = *adjoint;
   if (!a) return;
   HkContext c = a->sim->model->context;
-  hk_state_destroy(&a->before);
   hk_state_destroy(&a->again);
   hk_solve_hessian_destroy(&a->solve);
+  hk_guess_destroy(&a->guess);
   hk_minres_destroy(&a->minres);
+  hk_free(&c, &a->pins);
   hk_free(&c, &a->held);
   hk_free(&c, &a->space.sums);
   for (int k = 0; k < HK_ADJOINT_VECTORS; k++) hk_free(&c, &a->w[k]);
   hk_free(&c, &a->rest);
   hk_free(&c, &a->k);
   hk_free(&c, &a->l0);
+  hk_free(&c, &a->block);
   hk_free(&c, &a->spared);
   hk_free(&c, adjoint);
 }
@@ -226,10 +248,13 @@ static HkStatus begin(HkAdjoint *a, const HkState *before, const HkState *after,
                    "the model has changed since the adjoint was made; make a new one");
   a->after = after;
   if (hk_memory_is_needed(m)) HK_TRY(hk_memory_make_step(a, before, error));
-  HK_TRY(hk_state_copy(before, a->before, error));
-  a->before->edits = 0;
-  hk_pins_release(m, a->before, before->time + 1e-6 * a->sim->h);
-  if (!a->sim->type->remembers) a->before->h_old = 0;
+  hk_state_fetch(before);
+  a->start = *before;
+  a->start.pin_held = a->pins;
+  if (m->pin_count) memcpy(a->pins, before->pin_held, (size_t)m->pin_count);
+  a->before = &a->start;
+  hk_pins_release(m, &a->start, before->time + 1e-6 * a->sim->h);
+  if (!a->sim->type->remembers) a->start.h_old = 0;
   HK_TRY(hk_sim_use_springs(a->sim, a->before, error));
   memset(a->held, 0, (size_t)m->n);
   for (int64_t p = 0; p < m->pin_count; p++)
@@ -277,12 +302,28 @@ static HkStatus differentiate(HkAdjoint *a, HkAdjointFn *const way[], HkError *e
   return a->info.unsolved > unsolved ? HK_NOT_CONVERGED : HK_OK;
 }
 
-HkStatus hk_adjoint_step(HkAdjoint *a, const HkState *before, const HkState *after,
+HkStatus hk_adjoint_back(HkAdjoint *a, const HkState *before, const HkState *after,
                          HkDerivatives *d, HkError *error) {
   static HkAdjointFn *const back[] = {hk_stage_back, hk_linear_back, hk_kick_back,
                                       hk_runge_kutta_back};
   HK_TRY(begin(a, before, after, d, error));
   return differentiate(a, back, error);
+}
+
+void hk_adjoint_settle(HkAdjoint *a) {
+  if (!a->slots || !a->d) return;
+  const HkStateSprings *springs = &a->before->springs;
+  HkSpringNumbers numbers = {.k = a->d->arrays.k, .l0 = a->d->arrays.l0, .slots = a->slots};
+  hk_springs_settle(a->sim->model, a->sim->work.rows, springs->count ? springs->broken : NULL,
+                    &numbers);
+}
+
+HkStatus hk_adjoint_step(HkAdjoint *a, const HkState *before, const HkState *after,
+                         HkDerivatives *d, HkError *error) {
+  a->d = NULL; /* until the step begins */
+  HkStatus status = hk_adjoint_back(a, before, after, d, error);
+  hk_adjoint_settle(a);
+  return status;
 }
 
 HkStatus hk_adjoint_tangent(HkAdjoint *a, const HkState *before, const HkState *after,
@@ -295,6 +336,8 @@ HkStatus hk_adjoint_tangent(HkAdjoint *a, const HkState *before, const HkState *
 
 void hk_adjoint_restart(HkAdjoint *a) {
   a->info = (HkAdjointInfo){0};
+  a->d = NULL;
+  if (a->guess) hk_guess_restart(a->guess);
   a->missed = a->moved = 0;
 }
 

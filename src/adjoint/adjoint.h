@@ -12,18 +12,23 @@ enum { HK_ADJOINT_VECTORS = 11 };
 
 struct HkAdjoint {
   HkSim *sim;
-  HkState *before;       /* copy of the state before a step, with the pins that hold in it */
+  HkState start;         /* the caller's before a step, but for the pins that hold in it */
+  const HkState *before; /* it */
+  uint8_t *pins;         /* of start */
   const HkState *after;  /* the caller's */
   HkState *again;        /* the step made again (memory.h); NULL until then */
   HkDerivatives *d;      /* the caller's */
   HkUpdate update;       /* of the step */
   HkSolveHessian *solve; /* of implicit steps */
+  HkGuess *guess;        /* of those that are solved by iteration, else NULL */
   HkMinres *minres;      /* where their Hessian is not positive definite; NULL until then */
   HkVectors space;
   uint8_t *held;                 /* n: 1 where a pin holds in the step */
   double *w[HK_ADJOINT_VECTORS]; /* 3 n, scratch */
   double *rest;                  /* 3 n zeros */
   double *k, *l0; /* derivatives by the springs of a step with dampers; NULL: there are none */
+  double *slots;  /* of HkSpringNumbers; NULL: there are no springs */
+  void *block;    /* what the slots were allocated as */
   double *spared; /* derivatives by broken springs, k and damping, during a step; NULL until then */
   int64_t version; /* of the model, when the adjoint was made */
   HkAdjointSettings settings;
@@ -38,6 +43,11 @@ HkAdjointFn hk_linear_back, hk_linear_forward;
 HkAdjointFn hk_kick_back, hk_kick_forward;
 HkAdjointFn hk_runge_kutta_back, hk_runge_kutta_forward;
 
+/* hk_adjoint_step whose derivatives by k and l0 are complete only after hk_adjoint_settle, which
+ * many steps with the same springs may share. */
+HkStatus hk_adjoint_back(HkAdjoint *a, const HkState *before, const HkState *after,
+                         HkDerivatives *d, HkError *error);
+void hk_adjoint_settle(HkAdjoint *a);
 /* Begins another pass: its info starts anew. */
 void hk_adjoint_restart(HkAdjoint *a);
 /* x = H^-1 b with the Hessian of the problem at `at`, true (projection 0) or projected (1); 0 at

@@ -104,16 +104,41 @@ static void multiply_array(const Product *p, double *array) {
   }
 }
 
+/* Parts of a sum over the vertices. */
+enum { WEIGHT_PARTS = 16 };
+
+typedef struct Weight {
+  const Product *p;
+  double g[3], sums[WEIGHT_PARTS][3];
+  int64_t parts;
+} Weight;
+
+/* m' += g . l, and a part of sum m l. */
+static void weigh_range(void *user, int64_t part, int64_t last) {
+  Weight *w = user;
+  const HkModel *m = w->p->at->model;
+  const double *l = w->p->l, *g = w->g;
+  double scale = w->p->scale, *mass = w->p->at->d->arrays.mass;
+  for (; part < last; part++) {
+    double sum[3] = {0, 0, 0};
+    int64_t end = m->n * (part + 1) / w->parts;
+    for (int64_t i = m->n * part / w->parts; i < end; i++) {
+      hk_axpy(m->mass[i], l + 3 * i, sum);
+      mass[i] += scale * hk_dot(g, l + 3 * i);
+    }
+    for (int c = 0; c < 3; c++) w->sums[part][c] = sum[c];
+  }
+}
+
 /* A force m_i g with the same g for all vertices: its columns are those of g. */
 static void multiply_acceleration(Product *p, const HkForceType *type, const HkForceArgs *args) {
   const HkModel *m = p->at->model;
   const double *l = p->l;
-  double g[3] = {0, 0, 0}, sum[3] = {0, 0, 0}, *out = p->out, *mass = p->at->d->arrays.mass;
+  Weight w = {.p = p, .parts = m->n < HK_PARALLEL_MIN_ENTRIES ? 1 : WEIGHT_PARTS};
+  double *g = w.g, sum[3] = {0, 0, 0}, *out = p->out, *mass = p->at->d->arrays.mass;
   type->accelerate(args, g);
-  for (int64_t i = 0; i < m->n && l; i++) {
-    hk_axpy(m->mass[i], l + 3 * i, sum);
-    mass[i] += p->scale * hk_dot(g, l + 3 * i);
-  }
+  if (l) hk_parallel_work(m->threads, w.parts, 1, weigh_range, &w);
+  for (int64_t part = 0; part < w.parts && l; part++) hk_axpy(1, w.sums[part], sum);
   if (l) p->l = sum;
   p->out = sum;
   type->columns(args, &p->sink);

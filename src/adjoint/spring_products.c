@@ -128,6 +128,38 @@ static void transpose_range(void *user, int64_t begin, int64_t end) {
   t->kernels->transpose(&t->args, begin, end);
 }
 
+typedef struct Settle {
+  const HkModel *model;
+  const HkSpringRows *rows;
+  const uint8_t *broken;
+  const HkSpringNumbers *numbers;
+} Settle;
+
+/* A spring belongs to its end with the lower number. */
+static void settle_range(void *user, int64_t begin, int64_t end) {
+  const Settle *a = user;
+  const HkModel *m = a->model;
+  for (int64_t i = begin; i < end; i++) {
+    int64_t first = m->adj_start[i], beside = a->rows->start[i / HK_ROW_GROUP];
+    double *slots = a->numbers->slots + 2 * beside * HK_ROW_GROUP + i % HK_ROW_GROUP;
+    for (int64_t e = first; e < m->adj_start[i + 1]; e++) {
+      double *k = slots + 2 * (e - first) * HK_ROW_GROUP, *l0 = k + HK_ROW_GROUP;
+      int32_t s = m->adj_spring[e];
+      if (m->adj_vertex[e] > i && !(a->broken && a->broken[s])) {
+        a->numbers->k[s] += *k;
+        a->numbers->l0[s] += *l0;
+      }
+      *k = *l0 = 0;
+    }
+  }
+}
+
+void hk_springs_settle(const HkModel *model, const HkSpringRows *rows, const uint8_t *broken,
+                       const HkSpringNumbers *numbers) {
+  Settle a = {model, rows, broken, numbers};
+  hk_parallel_for(model->threads, model->n, settle_range, &a);
+}
+
 /* Undamped springs, by vectors of them. */
 static void pull_undamped(const HkSpringsAt *at, const double *l, double *to_x,
                           const HkSpringNumbers *numbers) {
@@ -135,14 +167,11 @@ static void pull_undamped(const HkSpringsAt *at, const double *l, double *to_x,
   HkIsa isa = HK_ISA_PORTABLE;
   hk_isa_pick(&isa, NULL); /* has succeeded for the simulation */
   Transpose t = {.args = {.rows = at->rows_of,
-                          .adj_start = m->adj_start,
-                          .adj_spring = m->adj_spring,
                           .x = at->x,
                           .l = l,
                           .scale = at->scale,
                           .to_x = at->rows ? NULL : to_x,
-                          .k = numbers->k,
-                          .l0 = numbers->l0},
+                          .slots = numbers->slots},
                  .kernels = hk_spring_transpose_of(isa)};
   hk_parallel_work(m->threads, at->rows_of->groups, HK_ROW_GRAIN, transpose_range, &t);
   Loop a = {.at = at, .l = l, .to_x = to_x};
@@ -154,6 +183,7 @@ void hk_springs_pull_back(const HkSpringsAt *at, const double *l, double *to_x, 
   const HkModel *m = at->model;
   if (!at->v || !at->springs->damping) {
     pull_undamped(at, l, to_x, numbers);
+    if (at->springs->damping) hk_springs_settle(m, at->rows_of, NULL, numbers);
     return;
   }
   Loop a = {.at = at, .l = l, .to_x = to_x, .to_v = to_v, .numbers = numbers};

@@ -8,6 +8,9 @@
 /* Derivatives by the numbers of springs, one a spring; damping NULL: no spring has any. */
 typedef struct HkSpringNumbers {
   double *k, *l0, *damping;
+  /* Backward, what undamped springs add to k and l0 over many steps, beside the rows: for each slot
+   * HK_ROW_GROUP derivatives by k, then as many by l0. */
+  double *slots;
 } HkSpringNumbers;
 
 /* Where springs are differentiated. */
@@ -23,6 +26,10 @@ typedef struct HkSpringsAt {
 /* to_x += (df/dx)^T l, to_v += (df/dv)^T l, numbers += (df/dp)^T l; to_v may be NULL. */
 void hk_springs_pull_back(const HkSpringsAt *at, const double *l, double *to_x, double *to_v,
                           const HkSpringNumbers *numbers);
+/* Adds what is in the slots to k and l0, but for broken springs (NULL: there are none), and sets
+ * the slots to 0. */
+void hk_springs_settle(const HkModel *model, const HkSpringRows *rows, const uint8_t *broken,
+                       const HkSpringNumbers *numbers);
 /* out += df/dx dx + df/dv dv + df/dp dp; dv may be NULL. */
 void hk_springs_push_forward(const HkSpringsAt *at, const double *dx, const double *dv,
                              const HkSpringNumbers *numbers, double *out);

@@ -7,12 +7,10 @@
 
 typedef struct HkSpringTransposeArgs {
   const HkSpringRows *rows; /* in double precision */
-  const int64_t *adj_start; /* of the model */
-  const int32_t *adj_spring;
-  const double *x, *l; /* m; the vector */
+  const double *x, *l;      /* m; the vector */
   double scale;
-  double *to_x;   /* NULL: not needed */
-  double *k, *l0; /* one a spring */
+  double *to_x;  /* NULL: not needed */
+  double *slots; /* of HkSpringNumbers */
 } HkSpringTransposeArgs;
 
 typedef struct HkSpringTransposeKernels {

@@ -58,7 +58,8 @@ static HkStatus remake(HkAdjoint *a, Stage *s, HkError *error) {
   s->potential = hk_adjoint_forces(a, s->t, s->z, NULL, square);
   s->potential.part = HK_FORCES_POTENTIAL;
   s->potential.work = p->work;
-  if (p->dampers) s->potential.springs = (HkSpringNumbers){a->k, a->l0, NULL};
+  if (p->dampers)
+    s->potential.springs = (HkSpringNumbers){.k = a->k, .l0 = a->l0, .slots = a->slots};
   s->push = hk_adjoint_forces(a, s->t, s->x_a, s->v_a, square);
   s->push.part = HK_FORCES_PUSH;
   s->push.work = p->work;
@@ -182,6 +183,7 @@ HkStatus hk_stage_back(HkAdjoint *a, HkError *error) {
   for (int64_t e = 0; s.p->dampers && e < m->springs.count; e++) a->k[e] = a->l0[e] = 0;
   s.potential.rows = a->held;
   hk_forces_pull_back(&s.potential, q.l, q.z, NULL);
+  if (s.p->dampers) hk_springs_settle(m, s.p->work->rows, NULL, &s.potential.springs);
   pull_linearized(&s, &q, &a->space, scratch);
   HK_TRY(hk_memory_pull_start(a, s.tau * s.tau, q.l, q.x, error));
   if (s.p->dampers) {

@@ -32,6 +32,7 @@ struct HkTape {
   int64_t count, stride;
   HkState *now;                    /* after the last step */
   HkState *moved, *before, *after; /* scratch, while it goes back or forward */
+  const HkState *end;              /* the state at which it has arrived on the way back */
   Slot *slots; /* in use: 0 .. used - 1; the states behind them are free for use */
   int64_t used, made, most, capacity;
   size_t bytes; /* for states, as the caller has said */
@@ -329,22 +330,37 @@ HkStatus hk_tape_steps(HkTape *t, int64_t count, HkError *error) {
 
 /* ---- Going back ---- */
 
+/* Whether all numbers are finite: 0 times another one is not 0. */
+static bool are_finite(const double *values, int64_t count) {
+  enum { LANES = 8 };
+  double sum[LANES] = {0}, all = 0;
+  int64_t q = 0;
+  for (; q + LANES <= count; q += LANES)
+    for (int l = 0; l < LANES; l++) sum[l] += 0 * values[q + l];
+  for (; q < count; q++) all += 0 * values[q];
+  for (int l = 0; l < LANES; l++) all += sum[l];
+  return all == 0;
+}
+
 /* The gradient of the loss by the state after `step` steps is added to d. */
 static HkStatus add_loss(const HkTape *t, const HkState *state, int64_t step, HkLossFn *loss,
                          void *user, HkDerivatives *d, HkError *error) {
   double *const arrays[] = {d->arrays.x, d->arrays.v};
   if (loss) loss(user, step, state, arrays[0], arrays[1]);
-  for (int k = 0; k < 2 && loss; k++)
-    for (int64_t c = 0; c < 3 * t->sim->model->n; c++)
+  int64_t count = 3 * t->sim->model->n;
+  for (int k = 0; k < 2 && loss; k++) {
+    if (are_finite(arrays[k], count)) continue;
+    for (int64_t c = 0; c < count; c++)
       if (!isfinite(arrays[k][c]))
         return hk_fail(error, HK_ERROR_INVALID,
                        "the gradient at step %lld is not finite: vertex %lld has %g by its %s",
                        (long long)step, (long long)(c / 3), arrays[k][c],
                        k ? "velocity" : "position");
+  }
   return HK_OK;
 }
 
-/* Goes back through the step from `before` to t->after. */
+/* Goes back through the step from `before` to t->end. */
 static HkStatus step_back(HkTape *t, const HkState *before, int64_t step, HkDerivatives *d,
                           HkError *error) {
   HK_TRY(hk_cancel_check(&t->sim->cancel, error));
@@ -353,8 +369,11 @@ static HkStatus step_back(HkTape *t, const HkState *before, int64_t step, HkDeri
     HK_TRY(apply(t, t->moved, step, error));
     before = t->moved;
   }
-  HK_TRY(hk_adjoint_step(t->adjoint, before, t->after, d, error));
-  collect(t, step, d);
+  HK_TRY(hk_adjoint_back(t->adjoint, before, t->end, d, error));
+  if (t->control_count) {
+    hk_adjoint_settle(t->adjoint);
+    collect(t, step, d);
+  }
   return HK_OK;
 }
 
@@ -363,6 +382,12 @@ static double reach_of(int64_t states, int64_t times) {
   double reach = times < 0 ? 0 : 1;
   for (int64_t k = 1; k <= times; k++) reach = reach * (double)(states + k) / (double)k;
   return reach; /* each partial product is a whole number, exact below 2^53 */
+}
+
+static void swap(HkState **a, HkState **b) {
+  HkState *first = *a;
+  *a = *b;
+  *b = first;
 }
 
 /* How many of `length` steps lie before the next state to keep, with so many free slots. With a
@@ -389,17 +414,19 @@ static HkStatus back_to(HkTape *t, int64_t base, int64_t recorded, int64_t end, 
       HK_TRY(keep(t, t->moved, step, error));
       continue;
     }
-    if (length == 1) HK_TRY(take(t, last, t->before, error));
+    /* A recorded state without springs of its own stays as it is and needs no copy. */
+    bool kept = length == 1 && t->used == recorded && t->now->springs.count == 0;
+    if (length == 1 && !kept) HK_TRY(take(t, last, t->before, error));
     if (length > 1) {
       HK_TRY(repeat(t, last, length - 1, error));
       HK_TRY(hk_state_copy(t->moved, t->before, error));
     }
     end--;
-    HK_TRY(step_back(t, t->before, end, d, error));
-    HkState *reached = t->before;
-    t->before = t->after;
-    t->after = reached;
-    HK_TRY(add_loss(t, t->after, end, loss, user, d, error));
+    const HkState *reached = kept ? last->state : t->before;
+    HK_TRY(step_back(t, reached, end, d, error));
+    t->end = reached;
+    if (!kept) swap(&t->before, &t->after);
+    HK_TRY(add_loss(t, t->end, end, loss, user, d, error));
     if (length == 1 && t->used > recorded) t->used--;
   }
   return HK_OK;
@@ -407,7 +434,7 @@ static HkStatus back_to(HkTape *t, int64_t base, int64_t recorded, int64_t end, 
 
 static HkStatus go_back(HkTape *t, HkLossFn *loss, void *user, HkDerivatives *d, HkError *error) {
   int64_t recorded = t->used, end = t->count;
-  HK_TRY(hk_state_copy(t->now, t->after, error));
+  t->end = t->now;
   HK_TRY(add_loss(t, t->now, end, loss, user, d, error));
   for (int64_t k = recorded - 1; k >= 0; k--) {
     HkStatus status = back_to(t, k, recorded, end, loss, user, d, error);
@@ -450,6 +477,7 @@ HkStatus hk_tape_backward(HkTape *t, HkLossFn *loss, void *user, HkDerivatives *
   HK_TRY(begin_pass(t, d, error));
   hk_derivatives_zero(d);
   HkStatus status = go_back(t, loss, user, d, error);
+  hk_adjoint_settle(t->adjoint);
   HkAdjointInfo done = hk_adjoint_info(t->adjoint);
   if (info) *info = done;
   if (status < 0) return status;
@@ -475,9 +503,7 @@ HkStatus hk_tape_tangent(HkTape *t, HkTangentFn *visit, void *user, HkDerivative
     HkStatus status = hk_sim_step(t->sim, t->after, error);
     if (status < 0) return status;
     HK_TRY(hk_adjoint_tangent(t->adjoint, t->before, t->after, d, error));
-    HkState *next = t->after;
-    t->after = t->before;
-    t->before = next;
+    swap(&t->before, &t->after);
   }
   t->repeated += t->count;
   HkAdjointInfo done = hk_adjoint_info(t->adjoint);

@@ -148,6 +148,8 @@ static HkStatus solve_once(HkSolveHessian *s, const HkHessianSystem *system, dou
   *result = (HkLinearResult){.indefinite = s->linear->indefinite};
   if (result->indefinite) return HK_OK;
   s->linear->by_decrease = system->by_decrease;
+  if (system->guess)
+    return hk_guess_solve(system->guess, s->linear, &A, s->b, p, system->accuracy, result, error);
   return hk_linear_solve(s->linear, s->b, p, system->accuracy, result, error);
 }
 

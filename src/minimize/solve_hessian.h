@@ -2,6 +2,7 @@
 #ifndef HK_MINIMIZE_SOLVE_HESSIAN_H
 #define HK_MINIMIZE_SOLVE_HESSIAN_H
 
+#include "linear/guess.h"
 #include "minimize/problem.h"
 
 enum { HK_HANDOVER_ITERATIONS = 50 };
@@ -39,6 +40,7 @@ typedef struct HkHessianSystem {
   double accuracy;     /* relative residual of an iterative solver */
   double projection;   /* of HkHessianAt */
   bool by_decrease;    /* of HkLinear */
+  HkGuess *guess;      /* from which an iterative solver begins; NULL: from 0 */
 } HkHessianSystem;
 
 /* p = H(x)^-1 b. If H is not positive definite with the projection of the system, its full
