@@ -31,7 +31,7 @@ static const HkParam params[] = {
               "of the barrier, over that of the spring: larger ones hold further from the limit"),
 };
 
-static const double START = 0.1, SMALLEST = 1e-10;
+static const double START = 0.1, SMALLEST = 1e-6;
 
 static HkStatus compile(HkModel *model, const void *chosen, void **data, HkError *error) {
   const HkStrainLimitParams *p = chosen;
