@@ -8,8 +8,8 @@
  * to the limit, and is infinite at the limit (Li et al. 2020, for contact). Below a small y_e it
  * goes on as its parabola about y_e, so that iterates may be beyond a limit: steps need no filter,
  * and motions may begin there. y_e begins at START, or at half of y at the start of the step if
- * that is less. At each iterate it shrinks to half of y where a spring is near its limit, and to a
- * quarter where it is beyond and not on its way back: a solution is on the barrier itself.
+ * that is less. At each iterate it shrinks to half of y where a spring is near its limit, and to
+ * half of itself where it is beyond and not on its way back: a solution is on the barrier itself.
  *
  * A step that ends with a spring beyond its limit did not converge: the limits contradict each
  * other or the pins. Integrators whose steps forces correct have projections instead
@@ -31,7 +31,9 @@ static const HkParam params[] = {
               "of the barrier, over that of the spring: larger ones hold further from the limit"),
 };
 
-static const double START = 0.1, SMALLEST = 1e-6;
+/* A smaller end of the barrier is too stiff for linear systems in single precision; its parabola
+ * holds a spring within its limit against a force of (max - 1) k l0 / SMALLEST. */
+static const double START = 0.1, SMALLEST = 1e-4;
 
 static HkStatus compile(HkModel *model, const void *chosen, void **data, HkError *error) {
   const HkStrainLimitParams *p = chosen;
@@ -186,7 +188,7 @@ static HkStatus begin(const HkForceArgs *a, double h, HkError *error) {
 }
 
 static void iterate_range(void *user, int64_t begin, int64_t end) {
-  const double BEYOND = 0.25, AHEAD = 0.5, NEARER = 0.5;
+  const double BEYOND = 0.5, AHEAD = 0.5, NEARER = 0.9;
   const Loop *loop = user;
   for (int64_t q = begin; q < end; q++) {
     double d[3], square = difference(loop, q, loop->a->x, d);
@@ -360,25 +362,22 @@ static int64_t scratch(const HkModel *model, const void *data) {
 static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
   const HkSpringArrays *springs = &a->model->springs;
   Loop loop = loop_of(a);
-  bool curved = a->curvature == HK_CURVATURE_TRUE;
   for (int64_t q = 0; q < loop.chosen->count && !a->work.corrects; q++) {
     double u[3], square = difference(&loop, q, a->x, u), l = sqrt(square);
     if (!acts(&loop.limit[q], square) || l < HK_SPRING_TINY) continue;
     Limited limited = evaluate(&loop.limit[q], l);
-    double across = limited.slope / l, held = fmax(across, 0);
-    HkWeightedTerm own, *term = &own;
-    HkWeightedCurvature own_curvature, *curvature = &own_curvature;
-    if (sink->terms && !(term = sink->terms(sink, 1, curved, &curvature))) return;
+    double across = limited.slope / l;
+    double B[9], minus[9];
+    int32_t s = loop.chosen->spring[q], i = springs->i[s], j = springs->j[s];
+    if (a->curvature == HK_CURVATURE_PROJECTED) across = fmax(across, 0);
     for (int c = 0; c < 3; c++) u[c] /= l;
-    int32_t s = loop.chosen->spring[q];
-    *term = (HkWeightedTerm){.vertex = {springs->i[s], springs->j[s], springs->i[s], springs->i[s]},
-                             .weight = {1, -1, 0, 0}};
-    static const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
-    for (int e = 0; e < 6; e++)
-      term->K[e] =
-          (limited.curvature - held) * u[row[e]] * u[column[e]] + (row[e] == column[e] ? held : 0);
-    if (curved) *curvature = (HkWeightedCurvature){.across = fmin(across, 0)};
-    if (!sink->terms) hk_jacobian_expand(sink, term, curved ? curvature : NULL);
+    hk_mat_identity(across, B);
+    hk_mat_add_outer(limited.curvature - across, u, u, B);
+    for (int c = 0; c < 9; c++) minus[c] = -B[c];
+    sink->dfdx(sink, i, i, minus);
+    sink->dfdx(sink, j, j, minus);
+    sink->dfdx(sink, i, j, B);
+    sink->dfdx(sink, j, i, B);
   }
 }
 
