@@ -57,6 +57,10 @@ HkStatus hk_chosen_springs_create(HkModel *m, const HkSelect *select, int kinds,
                                   HkError *error) {
   HkChosenSprings *chosen = NULL;
   uint8_t *mask = NULL;
+  if (m->part) /* on all ranks, before they select together */
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "the device petsc does not support forces that act on single springs; remove "
+                   "it, or choose the device cpu");
   HkStatus status = mark(m, select, &mask, error);
   if (status >= 0) status = create(m, mask, kinds, &chosen, error);
   hk_free(&m->context, &mask);
