@@ -132,11 +132,11 @@ clang: ## Build with clang and run all tests.
 	$(build) clang
 	$(test) clang
 
-plain: ## Build without CHOLMOD and EGL, which are optional, and run all tests.
+plain: ## Build without CHOLMOD and EGL, which are optional, and run all tests; PLAIN_TESTS="-E cli" leaves some out.
 	@$(packages) test
 	$(configure) plain
 	$(build) plain
-	$(test) plain
+	$(test) plain $(PLAIN_TESTS)
 
 asan: ## Run all tests under the address and undefined behavior sanitizers.
 	@$(packages) all
