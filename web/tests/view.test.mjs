@@ -61,9 +61,15 @@ test('a_vertex_is_pulled_and_a_method_changed_natively', onView(async (page) => 
 test('a_target_that_is_dragged_is_hit_natively', onView(async (page) => {
   await chooseScene(page, 'throw');
   await waitFor(page, () => window.hooke.throw().found[0]?.done && !window.hooke.throw().holding);
-  const { screen: [x, y], aim } = await page.evaluate(() => window.hooke.throw());
-  await page.mouse.move(x, y);
-  await page.mouse.down();
+  // The target may still move on the screen, while the view turns to the scene.
+  let x, y, aim;
+  for (let held = false; !held;) {
+    ({ screen: [x, y], aim } = await page.evaluate(() => window.hooke.throw()));
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    held = await waitFor(page, () => window.hooke.throw().holding, null, 3000).then(() => true, () => false);
+    if (!held) await page.mouse.up();
+  }
   await page.mouse.move(x - 90, y - 30, { steps: 6 });
   await page.mouse.up();
   await waitFor(page, (before) => {
