@@ -185,11 +185,10 @@ typedef struct HkForceType {
   HkStatus (*prepare)(const HkForceArgs *a, HkState *state, HkError *error);
   /* Called before a step of length h (s) from (a->t, a->x, a->v), and after it with its end; NULL:
    * not called. A step that fails, is cancelled or is rejected has no end_step that counts: what
-   * end_step writes into a->memory is discarded with the state. */
+   * end_step writes into a->memory is discarded with the state. end_step and `correct` return
+   * HK_NOT_CONVERGED where the step does not fulfill what the force demands. */
   HkStatus (*begin_step)(const HkForceArgs *a, double h, HkError *error);
   HkStatus (*end_step)(const HkForceArgs *a, double h, HkError *error);
-  /* end_step and `correct` return HK_NOT_CONVERGED where the step does not fulfill what the force
-   * demands. */
   /* Before a minimizer evaluates anything at a new iterate a->x. Energy, force and Jacobian may
    * depend on what it finds there until the next call; NULL: nothing. */
   HkStatus (*begin_iterate)(const HkForceArgs *a, HkError *error);
