@@ -235,6 +235,7 @@ TEST(steps_with_limits_that_cannot_hold_do_not_converge) {
     HkError error;
     if (!w.sim) return;
     CHECK(hk_sim_step(w.sim, w.state, &error) == HK_NOT_CONVERGED);
+    CHECK(hk_sim_step_info(w.sim).reason == HK_STOP_LIMITS);
     world_destroy(&w);
   }
 }

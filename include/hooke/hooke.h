@@ -267,7 +267,8 @@ typedef enum HkStop {
                        * indefinite or nearly singular (buckling, a flat valley, several minima), or
                        * the minimizer does not compute it */
   HK_STOP_ITERATIONS, /* the maximum number of iterations is reached */
-  HK_STOP_STALLED     /* no step length along the search direction lowers the energy */
+  HK_STOP_STALLED,    /* no step length along the search direction lowers the energy */
+  HK_STOP_LIMITS      /* springs are beyond their strain_limit at the end of the step */
 } HkStop;
 
 /* How a step was solved. */

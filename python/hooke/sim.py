@@ -44,7 +44,7 @@ class StepInfo(NamedTuple):
     projections: int
     gradient: float  #: relative gradient |M^-1 dg/dx|_M / |x - x_n|_M, without unit
     residual: float  #: of the last linear solve, relative
-    reason: str  #: converged, rounding, stationary, iterations or stalled; none: explicit
+    reason: str  #: converged, rounding, stationary, iterations, stalled or limits; none: explicit
 
 
 class Trace(NamedTuple):

@@ -307,7 +307,7 @@ HkStatus hk_forces_end_step(const HkModel *m, const HkForceWork *work, HkState *
       HK_TRY(hk_state_need_memory(state, memory_key(&m->forces[f]), &a.memory, error));
     HkStatus status = type->end_step(&a, h, error);
     if (status < 0) return status;
-    if (status != HK_OK) worst = status;
+    if (status == HK_NOT_CONVERGED) worst = status;
   }
   return worst;
 }
@@ -339,7 +339,7 @@ HkStatus hk_forces_correct(const HkModel *m, const HkForceWork *work, double t, 
     if (!m->forces[f].type->correct) continue;
     HkStatus status = m->forces[f].type->correct(&a, end, error);
     if (status < 0) return status;
-    if (status != HK_OK) worst = status;
+    if (status == HK_NOT_CONVERGED) worst = status;
   }
   return worst;
 }

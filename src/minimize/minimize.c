@@ -28,9 +28,9 @@ const HkMinimizeType *hk_minimize_type(const HkSchema *schema) {
 }
 
 const char *hk_stop_name(HkStop reason) {
-  static const char *const names[] = {"none",       "converged",  "rounding",
-                                      "stationary", "iterations", "stalled"};
-  return reason >= 0 && reason <= HK_STOP_STALLED ? names[reason] : "unknown";
+  static const char *const names[] = {"none",       "converged", "rounding", "stationary",
+                                      "iterations", "stalled",   "limits"};
+  return reason >= 0 && reason <= HK_STOP_LIMITS ? names[reason] : "unknown";
 }
 
 /* ---- Creating ---- */

@@ -17,11 +17,14 @@ static void log_unconverged(const HkRun *run, const HkTally *made, const HkStepI
       [HK_STOP_ITERATIONS] =
           "give the minimizer more iterations or a larger tolerance, or a smaller time.step",
       [HK_STOP_STALLED] = "no step length lowers the energy; give the minimizer a larger tolerance",
+      [HK_STOP_LIMITS] = "springs are beyond their strain_limit; give it a wider range, or a "
+                         "smaller time.step",
   };
   char work[160] = "", residual[64] = "", which[80] = "the step";
   if (r->residual > 0)
     snprintf(residual, sizeof residual, ", the linear solver a residual of %.2g", r->residual);
-  if (r->reason >= HK_STOP_ITERATIONS || r->reason == HK_STOP_ROUNDING)
+  if (r->reason == HK_STOP_ITERATIONS || r->reason == HK_STOP_STALLED ||
+      r->reason == HK_STOP_ROUNDING)
     snprintf(work, sizeof work, "%d iterations left the relative gradient at %.2g%s; ",
              r->iterations, r->gradient, residual);
   if (made->steps > 1)

@@ -144,7 +144,7 @@ static bool is_sound_tally(const HkTally *t) {
   return is_count(t->steps) && is_count(t->substeps) && is_count(t->rejected) &&
          is_count(t->iterations) && is_count(t->worst_iterations) &&
          is_count(t->linear_iterations) && is_count(t->projections) && is_count(t->stationary) &&
-         is_count(t->unconverged) && t->reason >= HK_STOP_NONE && t->reason <= HK_STOP_STALLED;
+         is_count(t->unconverged) && t->reason >= HK_STOP_NONE && t->reason <= HK_STOP_LIMITS;
 }
 
 static bool is_sound(const HkRun *run, const Head *head) {

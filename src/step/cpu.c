@@ -125,7 +125,9 @@ static HkStatus move_with_hooks(HkSim *sim, HkState *state, HkError *error) {
   if (corrected < 0) return corrected;
   HkStatus ended = hk_forces_end_step(m, &sim->work, state, sim->h, error);
   if (ended < 0) return ended;
-  return status != HK_OK ? status : corrected != HK_OK ? corrected : ended;
+  if (status != HK_OK || (corrected == HK_OK && ended == HK_OK)) return status;
+  sim->info.reason = HK_STOP_LIMITS;
+  return HK_NOT_CONVERGED;
 }
 
 HkStatus hk_sim_move(HkSim *sim, HkState *state, HkError *error) {
