@@ -180,7 +180,7 @@ static int compare(const void *a, const void *b) {
 static void measure(const Options *o) {
   int steps = o->steps;
   double *ms = calloc((size_t)steps + 1, sizeof *ms), sum = 0, newton = 0, pcg = 0;
-  int ends[6] = {0}, most = 0;
+  int ends[HK_STOP_LIMITS + 1] = {0}, most = 0;
   double begin = hk_wall_time();
   World w = make_world(o, o->tolerance, 1000, o->device);
   double made = hk_wall_time() - begin;
