@@ -17,8 +17,7 @@ static void log_unconverged(const HkRun *run, const HkTally *made, const HkStepI
       [HK_STOP_ITERATIONS] =
           "give the minimizer more iterations or a larger tolerance, or a smaller time.step",
       [HK_STOP_STALLED] = "no step length lowers the energy; give the minimizer a larger tolerance",
-      [HK_STOP_LIMITS] = "springs are beyond their strain_limit; give it a wider range, or a "
-                         "smaller time.step",
+      [HK_STOP_LIMITS] = "springs are beyond their strain_limit; give it a wider range",
   };
   char work[160] = "", residual[64] = "", which[80] = "the step";
   if (r->residual > 0)
